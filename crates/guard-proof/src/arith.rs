@@ -1,4 +1,5 @@
-//! Arithmetic in symbols: sums are exact, products and quotients by constants too; of other products signs and bounds are known.
+//! Symbolic arithmetic. Sums are exact, and so are products and quotients by constants. For other
+//! products, signs and bounds are known.
 
 use crate::encoder::Encoder;
 use crate::formula::Formula;
@@ -9,11 +10,11 @@ use crate::value::{Encoded, Sort, SymbolicOutcome, SymbolicValue, TooMuch};
 use guard_plan::builtin::Builtin;
 use guard_plan::plan::ArithOp;
 
-/// One as a decimal.
+/// The number 1 as a decimal.
 const ONE: i128 = guard_plan::value::DECIMAL_ONE as i128;
 
 impl Encoder<'_> {
-    /// One operation on two values (semantics §1).
+    /// Encodes one operation on two values (semantics §1).
     pub fn arith(
         &mut self,
         op: ArithOp,
@@ -43,13 +44,13 @@ impl Encoder<'_> {
         Ok(SymbolicOutcome { sound: there.and(outcome.sound), ..outcome })
     }
 
-    /// A number that must fit the integers.
+    /// Encodes a number that must fit the integers.
     pub fn exact(&mut self, sort: Sort, linear: Linear) -> Encoded<SymbolicOutcome> {
         let sound = self.fits_width(&linear)?;
         Ok(SymbolicOutcome { value: SymbolicValue::Number(sort, linear), sound })
     }
 
-    /// The number with the other sign.
+    /// Encodes the number with the opposite sign.
     pub fn negate(&mut self, value: SymbolicValue) -> Encoded<SymbolicOutcome> {
         let (there, value) = self.split(value);
         let SymbolicValue::Number(sort, linear) = &value else { return Ok(self.unknown()) };
@@ -61,7 +62,7 @@ impl Encoder<'_> {
         Ok(SymbolicOutcome { sound: there.and(outcome.sound), ..outcome })
     }
 
-    /// `x · y / unit`, rounded half to even where the unit is not 1.
+    /// Encodes `x · y / unit`, rounded half to even if the unit is not 1.
     fn product(
         &mut self,
         sort: Sort,
@@ -82,7 +83,8 @@ impl Encoder<'_> {
             }
             return self.rounded(sort, &product, unit);
         }
-        // Of two durations there is no product: the factors have the sort of the product, or are a duration and an int.
+        // The product of two durations does not exist: the factors have the sort of the product, or
+        // are a duration and an int.
         let mut args = [x, y].map(|side| self.term_of_number(sort, side));
         args.sort_unstable();
         let kind = if mutant!("products of all sorts are one") { Sort::Int } else { sort };
@@ -120,7 +122,7 @@ impl Encoder<'_> {
     fn know_bounds(&mut self, x: &Linear, y: &Linear, product: &Linear, unit: i128) -> Encoded<()> {
         let range_x = self.range(x);
         let range_y = self.range(y);
-        // Below a least end nothing lies, above a greatest: the difference has this sign.
+        // No value is below a minimum or above a maximum: the difference has this sign.
         let ends = |(least, greatest): (Option<i128>, Option<i128>)| [(least, 1), (greatest, -1)];
         for (a, sign_x) in ends(range_x) {
             for (c, sign_y) in ends(range_y) {
@@ -130,7 +132,8 @@ impl Encoder<'_> {
                 } else {
                     sign_x * sign_y
                 };
-                // Twice, so that half a unit is whole: sign · 2 · (unit · p - c·x - a·y + a·c) + slack ≥ 0.
+                // Doubled, so that half a unit is an integer: sign · 2 · (unit · p - c·x - a·y +
+                // a·c) + slack ≥ 0.
                 let slack = if unit == 1 || mutant!("bounds forget rounding") { 0 } else { unit };
                 let sum = (|| {
                     let sum = product
@@ -140,7 +143,7 @@ impl Encoder<'_> {
                     let sum = sum.offset(a.checked_mul(c)?)?.times(2 * sign)?;
                     Formula::le(&Linear::default(), &sum.offset(slack)?)
                 })();
-                // Ends that are too far apart to say it say nothing.
+                // Bounds that are too large for the inequality give no fact.
                 if let Some(fact) = sum {
                     self.know(ProofRule::ProductBound, fact)?;
                 }
@@ -149,7 +152,7 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// The nearest number to `linear / unit`, halves to even.
+    /// Encodes the number that is nearest to `linear / unit`, with halves to even.
     pub fn rounded(&mut self, sort: Sort, linear: &Linear, unit: i128) -> Encoded<SymbolicOutcome> {
         let args = vec![self.term_of_number(Sort::Int, linear)];
         let by = if mutant!("all divisors round alike") { 1 } else { unit };
@@ -165,7 +168,7 @@ impl Encoder<'_> {
         self.exact(sort, result)
     }
 
-    /// The quotient by a constant.
+    /// Encodes the quotient by a constant.
     fn quotient(
         &mut self,
         sort: Sort,
@@ -183,7 +186,7 @@ impl Encoder<'_> {
         self.exact(sort, quotient)
     }
 
-    /// `x / divisor` toward zero, of a positive divisor.
+    /// Encodes `x / divisor` rounded toward zero, for a positive divisor.
     fn truncated(&mut self, x: &Linear, divisor: i128) -> Encoded<Linear> {
         if divisor == 1 {
             return Ok(x.clone());
@@ -213,7 +216,7 @@ impl Encoder<'_> {
         Ok(quotient)
     }
 
-    /// The remainder by a constant, with the sign of the dividend.
+    /// Encodes the remainder by a constant, with the sign of the dividend.
     fn remainder(&mut self, sort: Sort, x: &Linear, divisor: i128) -> Encoded<SymbolicOutcome> {
         let divisor = divisor.abs();
         let quotient = self.truncated(x, divisor)?;
@@ -225,7 +228,7 @@ impl Encoder<'_> {
         self.exact(sort, rest)
     }
 
-    /// `x / divisor` downwards, of a positive divisor.
+    /// Encodes `x / divisor` rounded down, for a positive divisor.
     fn floored(&mut self, x: &Linear, divisor: i128) -> Encoded<Linear> {
         let args = vec![self.term_of_number(Sort::Int, x)];
         let term = self.terms.intern(Op::Floored(divisor), args);
@@ -239,7 +242,8 @@ impl Encoder<'_> {
         Ok(floor)
     }
 
-    /// The builtins over numbers; none where it is none of them or its arguments are not what it takes.
+    /// Encodes the numeric builtins. Returns `None` for other builtins, and for arguments of other
+    /// kinds.
     pub fn numeric(
         &mut self,
         builtin: Builtin,

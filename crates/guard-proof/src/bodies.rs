@@ -1,5 +1,5 @@
-//! Quantifiers where they stand, and the names of their bodies: a body as written is a term, so that two bodies that read the same
-//! over the same are one function of what they bind.
+//! Quantifiers at their position, and the terms of their bodies. The text of a body is a term, so
+//! that two bodies with equal texts over equal values are the same function of the bound variables.
 
 use crate::encoder::{Closure, Encoder, EncoderEnv};
 use crate::terms::{Op, TermId};
@@ -15,7 +15,7 @@ impl<'p> Encoder<'p> {
         env: &EncoderEnv<'p>,
     ) -> Encoded<SymbolicOutcome> {
         let (values, sound) = self.all_of(expr, over, env)?;
-        // Nothing is known of an element that is looked for, not even that another one is the same.
+        // Nothing is known of the found element, not even that two of them are equal.
         if op == QuantifierOp::First {
             let outcome = self.unknown();
             return Ok(SymbolicOutcome { sound: sound.and(outcome.sound), ..outcome });
@@ -29,7 +29,8 @@ impl<'p> Encoder<'p> {
             let outcome = self.quantified(&collection, &closure)?;
             return Ok(SymbolicOutcome { sound: sound.and(outcome.sound), ..outcome });
         }
-        // Lists in step, `json`, or what may be missing: the same body over the same says the same.
+        // For lists that are iterated together, `json`, or a value that may be missing, equal
+        // bodies over equal values have equal results.
         let mut terms: Vec<TermId> = values.iter().map(|value| self.term(value)).collect();
         terms.push(text);
         let term = self.terms.intern(Op::Quantified(op), terms);
@@ -40,8 +41,9 @@ impl<'p> Encoder<'p> {
         Ok(SymbolicOutcome { value, sound: sound.and(self.flag(Op::Sound, vec![term])) })
     }
 
-    /// The body of a quantifier as a term of its text: bound variables by their place, everything else that it reads by its
-    /// term where it stands. Equal terms are equal functions of what is bound.
+    /// Returns the body of a quantifier as the term of its text: bound variables by their position,
+    /// everything else that it reads by its term at the position of the quantifier. Equal terms are
+    /// equal functions of the bound variables.
     fn written_body(
         &mut self,
         expr: &'p Expr,
@@ -107,10 +109,10 @@ impl<'p> Encoder<'p> {
     }
 }
 
-/// The sort of what a quantifier adds up; none where it is true or false.
+/// Returns the sort of the summands of a quantifier; `None` if it is true or false.
 pub(crate) fn sum_sort(op: QuantifierOp) -> Option<Sort> {
     match op {
-        // An element is no sum; nothing asks.
+        // An element is not a sum, and no caller asks for it.
         QuantifierOp::All | QuantifierOp::Any | QuantifierOp::First => None,
         QuantifierOp::SumDecimal => Some(Sort::Decimal),
         QuantifierOp::SumDuration => Some(Sort::Duration),
@@ -118,7 +120,7 @@ pub(crate) fn sum_sort(op: QuantifierOp) -> Option<Sort> {
     }
 }
 
-/// A node as written, without its operands and the numbers of what it binds.
+/// Returns a node as written, without its operands and without the numbers of its bound variables.
 pub(crate) fn written(node: &Node) -> String {
     let mut node = node.clone();
     node.for_each_child_mut(&mut |child| *child = 0);

@@ -1,8 +1,9 @@
-//! Bounds of a session: inequalities between variables and what the session has counted, which hold in every committed
-//! state by induction over its settlements (semantics §15).
+//! Bounds of a session: inequalities between variables and counts of the session, which hold in
+//! every committed state by induction over its settlements (semantics §15).
 //!
-//! A bound is data of the plan. Here is which bounds an induction may be about, that they hold at first, and what each
-//! settlement that could break one has to prove. Nothing here looks for bounds.
+//! A bound is part of the plan. This module determines the bounds that an induction may be about,
+//! that they hold initially, and what each settlement that could break one has to prove. It does
+//! not search for bounds.
 
 use crate::bodies::written;
 use crate::encoder::{Encoder, EncoderEnv};
@@ -19,12 +20,12 @@ use guard_plan::plan::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Most bounds of a plan.
+/// The maximum number of bounds of a plan.
 pub const MOST_BOUNDS: usize = 64;
-/// Most measures of a bound.
+/// The maximum number of measures of a bound.
 const MOST_TERMS: usize = 8;
 
-/// The bounds that proofs claim, each once, ascending.
+/// Returns the bounds that proofs claim, each once, ascending.
 pub fn claimed(proofs: &[Proof]) -> Vec<SessionBound> {
     let bounds = proofs.iter().filter_map(|proof| match &proof.claim {
         Claim::Bounded { bound, .. } => Some(bound.clone()),
@@ -33,8 +34,8 @@ pub fn claimed(proofs: &[Proof]) -> Vec<SessionBound> {
     bounds.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// The value of a bound's sum, given those of its measures; `None` if one of them is not known. The bound holds if it is
-/// not positive.
+/// Returns the value of a bound's sum, given the values of its measures; `None` if one of them is
+/// not known. The bound holds if the value is not positive.
 pub fn value(
     bound: &SessionBound,
     mut measured: impl FnMut(SessionMeasure) -> Option<i128>,
@@ -44,7 +45,7 @@ pub fn value(
     })
 }
 
-/// The variables that a bound reads.
+/// Returns the variables that a bound reads.
 pub fn variables(bound: &SessionBound) -> impl Iterator<Item = VarId> {
     bound.terms.iter().filter_map(|(_, measure)| match measure {
         SessionMeasure::State(var) | SessionMeasure::Size(var) => Some(*var),
@@ -52,15 +53,17 @@ pub fn variables(bound: &SessionBound) -> impl Iterator<Item = VarId> {
     })
 }
 
-/// Returns true if a settlement of the tool could break the bound: it writes one of its variables, or its success is
-/// measured. Every other settlement only lets counts grow, which no bound minds.
+/// Returns true if a settlement of the tool could break the bound: it writes one of its variables,
+/// or its success is measured. Every other settlement only increases counts, which cannot break a
+/// bound.
 pub fn is_moved_by(plan: &Plan, tool: ToolId, bound: &SessionBound) -> bool {
     let called = bound.terms.iter().any(|(_, measure)| *measure == SessionMeasure::Called(tool));
     writes(&plan.tools[tool as usize], bound) || called && !mutant!("a success moves no bound")
 }
 
-/// Returns true if the tool has to prove that its settlement keeps the bound: it could break it. A bound that no tool could
-/// break is the first tool's to claim, so that every bound is claimed.
+/// Returns true if the tool has to prove that its settlement preserves the bound, because it could
+/// break it. If no tool could break the bound, the first tool has to claim it, so that every bound
+/// is claimed.
 pub fn is_owed_by(plan: &Plan, tool: ToolId, bound: &SessionBound) -> bool {
     let all = 0..plan.tools.len() as ToolId;
     is_moved_by(plan, tool, bound)
@@ -73,12 +76,12 @@ fn writes(tool: &Tool, bound: &SessionBound) -> bool {
     all.any(|target| variables(bound).any(|var| var == target))
 }
 
-/// Checks that an induction may be about these bounds: each is well formed, holds at first, and has a claim for every
-/// tool that has to keep it.
+/// Checks that an induction may be about these bounds: each is well formed, holds initially, and
+/// has a claim for every tool that has to preserve it.
 ///
 /// # Errors
 ///
-/// Returns an error, in words, for the first bound that is not so.
+/// Returns an error, as text, for the first bound that does not satisfy this.
 pub(crate) fn founded(plan: &Plan, proofs: &[Proof]) -> Result<Vec<SessionBound>, String> {
     let bounds = claimed(proofs);
     if bounds.len() > MOST_BOUNDS {
@@ -99,12 +102,13 @@ pub(crate) fn founded(plan: &Plan, proofs: &[Proof]) -> Result<Vec<SessionBound>
     Ok(bounds)
 }
 
-/// Returns true if a bound is well formed and holds at first.
+/// Returns true if a bound is well formed and holds initially.
 ///
-/// Counts may stand in a bound only so that it is weaker the larger they are: a call that failed, one of an undeclared
-/// tool, or one that is counted twice then does no harm. No variable may be observed: an observation may be dropped, or
-/// cleared where a result does not decode. Whoever could break the bound and whoever writes one of its variables wait
-/// for each other, so that the variables are at a settlement as they were at the proposal.
+/// Counts may occur in a bound only if larger counts weaken it. A failed call, a call of an
+/// undeclared tool, or a call that is counted twice is then harmless. No variable may be observed,
+/// because an observation may be dropped, or cleared if a result does not decode. Calls that could
+/// break the bound and calls that write one of its variables wait for each other, so that the
+/// variables have the same values at a settlement as at the proposal.
 pub fn is_founded(plan: &Plan, bound: &SessionBound) -> bool {
     let distinct: BTreeSet<SessionMeasure> =
         bound.terms.iter().map(|(_, measure)| *measure).collect();
@@ -151,7 +155,7 @@ fn is_measured(plan: &Plan, factor: i64, measure: SessionMeasure) -> bool {
     }
 }
 
-/// The value of a measure when a session begins.
+/// Returns the value of a measure when a session begins.
 fn at_first(plan: &Plan, measure: SessionMeasure) -> Option<i128> {
     let (SessionMeasure::State(var) | SessionMeasure::Size(var)) = measure else { return Some(0) };
     let mut encoder = Encoder::new(plan, Width::REAL);
@@ -177,7 +181,7 @@ fn waited_for(plan: &Plan, bound: &SessionBound) -> bool {
 }
 
 impl<'p> Encoder<'p> {
-    /// The number that a measure has of a value; `None` if it has none.
+    /// Returns the measured number of a value; `None` if it has none.
     fn measured(
         &mut self,
         value: &SymbolicValue,
@@ -196,7 +200,7 @@ impl<'p> Encoder<'p> {
         })
     }
 
-    /// 1 where a condition holds, else 0.
+    /// Returns 1 if a condition holds, otherwise 0.
     fn as_number(&mut self, truth: &Formula) -> Encoded<Linear> {
         if let Formula::AtMost(linear) = truth
             && let ([(var, -1)], 1) = (&linear.terms[..], linear.constant)
@@ -207,12 +211,14 @@ impl<'p> Encoder<'p> {
         self.choose_number(truth, Linear::constant(1), Linear::constant(0))
     }
 
-    /// The count of a session, at the proposal or at the settlement. At the proposal a success is what `called` asks for.
+    /// Returns a count of a session, at the proposal or at the settlement. At the proposal, a
+    /// success is the answer to `called`.
     fn count(&mut self, measure: SessionMeasure, at: Moment) -> Linear {
         let range = (Some(0), self.most(measure));
         let term = match (measure, at) {
             (SessionMeasure::Called(tool), Moment::Proposal) => self.called(tool),
-            // `spent(u)` is another term: it counts calls in flight, which may give their cost back.
+            // `spent(u)` is another term: it counts calls in flight, which may still give their
+            // cost back.
             (SessionMeasure::Spent(_), Moment::Proposal) if mutant!("what is spent is settled") => {
                 self.terms.intern(Op::Node(format!("{measure:?}")), Vec::new())
             }
@@ -221,8 +227,8 @@ impl<'p> Encoder<'p> {
         Linear::var(self.var(term, range))
     }
 
-    /// The largest value of a count: admission refuses the call that would exceed it, and a session whose counts exceed it
-    /// is not taken up.
+    /// Returns the maximum of a count: admission refuses a call that would exceed it, and a session
+    /// whose counts exceed it is not resumed.
     fn most(&self, measure: SessionMeasure) -> Option<i128> {
         match measure {
             SessionMeasure::Counted(id) => {
@@ -235,7 +241,7 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    /// A bound over the variables of an environment, with these counts.
+    /// Encodes a bound over the variables of an environment, with these counts.
     fn bound(
         &mut self,
         bound: &SessionBound,
@@ -257,16 +263,16 @@ impl<'p> Encoder<'p> {
     }
 }
 
-/// The counts in a session by measure.
+/// The counts of a session, by measure.
 type SessionCounts = BTreeMap<SessionMeasure, Linear>;
 
 impl<'p> SystemBuilder<'p> {
-    /// States the bounds where a call of a tool is proposed, and returns what its settlement has to prove of those that
-    /// it could break.
+    /// States the bounds at the proposal of a call of a tool, and returns the bounds that its
+    /// settlement could break and has to prove.
     ///
-    /// At the proposal every bound holds with the counts of then. At the settlement the counts may have grown, since
-    /// other calls have settled; the variables of a bound that the tool could break are the same, since nobody else
-    /// could write them.
+    /// At the proposal every bound holds with the counts at that time. At the settlement the counts
+    /// may have grown, because other calls were settled. The variables of a bound that the tool
+    /// could break are unchanged, because no other call could write them.
     pub(crate) fn bounds(
         &mut self,
         (id, tool): (ToolId, &'p Tool),
@@ -276,7 +282,7 @@ impl<'p> SystemBuilder<'p> {
         if bounds.is_empty() {
             return Vec::new();
         }
-        // What was stated so far keeps its place among the hypotheses, with and without bounds.
+        // The facts so far keep their index among the hypotheses, with and without bounds.
         self.give_facts();
         let measures =
             bounds.iter().flat_map(|bound| bound.terms.iter().map(|(_, measure)| *measure));
@@ -317,10 +323,11 @@ impl<'p> SystemBuilder<'p> {
             .collect()
     }
 
-    /// The counts before this call counts among them, and what its admission says of them.
+    /// Returns the counts before this call is counted, with the facts that its admission implies
+    /// about them.
     ///
-    /// The call itself is counted and is not among the settled ones, so these are fewer by one than a limit allows, and
-    /// leave of a budget what it costs.
+    /// The call itself is counted and is not among the settled calls. So these are at least one
+    /// fewer than a limit permits, and leave at least its cost of a budget.
     fn counts(
         &mut self,
         tool: &'p Tool,
@@ -350,7 +357,8 @@ impl<'p> SystemBuilder<'p> {
         counts
     }
 
-    /// States what rules of the tool and answers of history say of a count at the proposal.
+    /// States what the rules of the tool and the answers of history imply about a count at the
+    /// proposal.
     fn relate_count(
         &mut self,
         tool: &'p Tool,
@@ -360,7 +368,7 @@ impl<'p> SystemBuilder<'p> {
     ) {
         match measure {
             SessionMeasure::Spent(unit) => {
-                // What calls in flight cost is spent already.
+                // The cost of calls in flight is already spent.
                 let term =
                     self.encoder.terms.intern(Op::Node(written(&Node::Spent(unit))), Vec::new());
                 let (spent, _) = self.encoder.new_var(term, self.encoder.any());
@@ -373,7 +381,7 @@ impl<'p> SystemBuilder<'p> {
                     let met = self.encoder.clause(|encoder| encoder.succeeded(rule, env));
                     self.give_all(met.map(|met| (Given::Requires(at), met)));
                 }
-                // A success that counts by a key, a `since` or an age is one.
+                // A success that counts for a key, a `since` or an age is a success.
                 let flag = Formula::le(&Linear::constant(1), count);
                 for asked in self.encoder.successes_of(other) {
                     let asked = self.encoder.flag_of(asked);
@@ -385,9 +393,10 @@ impl<'p> SystemBuilder<'p> {
         }
     }
 
-    /// The counts after the settlement of this call.
+    /// Returns the counts after the settlement of this call.
     ///
-    /// Whether its result decodes is open: a success is recorded only then, while effects are written all the same.
+    /// It is unknown whether the result decodes. A success is recorded only if it does, but effects
+    /// are written in any case.
     fn settled(
         &mut self,
         (id, tool): (ToolId, &'p Tool),
@@ -412,7 +421,8 @@ impl<'p> SystemBuilder<'p> {
     }
 }
 
-/// Returns the amount by which a call of the tool raises a count; `None` if it does not, or by nobody knows how much.
+/// Returns the amount by which a call of the tool raises a count; `None` if it does not, or by an
+/// unknown amount.
 fn own_share<'p>(
     encoder: &mut Encoder<'p>,
     tool: &'p Tool,

@@ -1,5 +1,5 @@
-//! The checker of certificates: small, so that it can be read. What it accepts is true of the problem; what finds
-//! a certificate need not be trusted.
+//! The checker of certificates. It is small, so that it can be reviewed. If it accepts a
+//! certificate, the claim is true; the search for certificates need not be trusted.
 
 use crate::formula::{Formula, Parts};
 use crate::linear::Linear;
@@ -7,17 +7,17 @@ use crate::problem::ProofProblem;
 use guard_plan::plan::{Certificate, ProofStep, Row};
 use std::rc::Rc;
 
-/// Most cases within cases of a certificate.
+/// The maximum number of nested cases in a certificate.
 const MOST_NESTED: u32 = 500;
 
 /// The facts that hold in a branch of a refutation.
 #[derive(Clone, Default)]
 pub struct BranchContext {
-    /// Inequalities, `… ≤ 0`, in the order in which they came.
+    /// Inequalities of the form `… ≤ 0`, in the order of their introduction.
     pub rows: Vec<Linear>,
-    /// Disjunctions, in the order in which they came.
+    /// Disjunctions, in the order of their introduction.
     pub alternatives: Vec<Rc<Parts>>,
-    /// Something that holds is absurd.
+    /// True if the facts contain a contradiction.
     pub absurd: bool,
 }
 
@@ -33,7 +33,7 @@ impl BranchContext {
         Some(context)
     }
 
-    /// Takes a condition as given.
+    /// Adds a condition as given.
     pub fn assume(&mut self, formula: &Formula) {
         match formula {
             Formula::True => {}
@@ -44,7 +44,7 @@ impl BranchContext {
         }
     }
 
-    /// The sum of multiples of rows, tightened.
+    /// Returns the sum of multiples of rows, tightened.
     pub fn sum(&self, problem: &ProofProblem, summands: &[(u64, Row)]) -> Option<Linear> {
         let mut sum = Linear::default();
         for (factor, row) in summands {

@@ -1,4 +1,4 @@
-//! Costs of a call, and what its admission says of budgets.
+//! Costs of a call, and the facts that its admission implies about budgets.
 
 use crate::bodies::written;
 use crate::encoder::{Encoder, EncoderEnv};
@@ -9,8 +9,8 @@ use crate::value::{Encoded, Sort, SymbolicValue, TooMuch};
 use guard_plan::plan::{Node, Tool};
 use guard_plan::value::DECIMAL_ONE;
 
-/// Returns what holds of a call that passed the budget of a unit: no cost is negative, and the amount spent plus the
-/// costs is within the budget.
+/// Returns the facts about a call that passed the budget of a unit: no cost is negative, and the
+/// amount spent plus the costs is within the budget.
 pub(crate) fn affordable<'p>(
     encoder: &mut Encoder<'p>,
     tool: &'p Tool,
@@ -48,8 +48,8 @@ pub(crate) fn affordable<'p>(
     Ok(known)
 }
 
-/// Returns the amount of a unit that a call of the tool is charged; `None` if nobody knows how much. A call costs one of
-/// `calls` unless the guard says what it costs.
+/// Returns the amount of a unit that a call of the tool is charged; `None` if it is unknown. A call
+/// costs one of `calls` unless the guard declares another cost.
 pub(crate) fn charged<'p>(
     encoder: &mut Encoder<'p>,
     tool: &'p Tool,

@@ -1,7 +1,8 @@
-//! Claims of properties about every call that a tool's other rules let pass (semantics §15), and the relations between
-//! the answers of history.
+//! Claims of properties of every call that passes a tool's other rules (semantics §15), and the
+//! relations between the answers of history.
 //!
-//! A kernel asks nothing here: a property has no check in the plan that its proof leaves out.
+//! The kernel does not use this module: no check in a plan is omitted because of the proof of a
+//! property.
 
 use crate::bodies::written;
 use crate::encoder::{Encoder, EncoderEnv};
@@ -19,26 +20,27 @@ use guard_plan::plan::{
     VarId, WindowId, WindowSize,
 };
 
-/// A rule of a tool that refuses nothing, by its place in the plan.
+/// A rule of a tool that refuses nothing, by its index in the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaimedRule {
-    /// A `deny` in shadow: never true, and never a fault.
+    /// A `deny` in shadow mode: never true, and never a fault.
     Deny(usize),
-    /// A `requires` in shadow: always met.
+    /// A `requires` in shadow mode: always met.
     Requires(usize),
 }
 
-/// The claims of one tool's rules in shadow.
+/// The claims of one tool's rules in shadow mode.
 pub struct Claims {
-    /// What is given, and the variables.
+    /// The givens and the variables.
     pub system: System,
     /// The formula of each rule; none if it would exceed the limit of size, so that the rule is never proved.
     pub rules: Vec<(ClaimedRule, Option<Formula>)>,
 }
 
 impl Claims {
-    /// Returns the claims of a tool's rules in shadow. The givens are the tool's other rules, the invariants that hold
-    /// in every committed state, and the relations between a session's history and its state.
+    /// Returns the claims of a tool's rules in shadow mode. The givens are the tool's other rules,
+    /// the invariants that hold in every committed state, and the relations between a session's
+    /// history and its state.
     pub fn new(plan: &Plan, id: ToolId, assumable: &[bool], width: Width) -> Claims {
         let tool = &plan.tools[id as usize];
         let mut builder = SystemBuilder::new(plan, tool, None, width);
@@ -78,18 +80,18 @@ impl Claims {
         Claims { system: builder.finish(Vec::new()), rules }
     }
 
-    /// The problem of one of the rules; none where it takes too much to say.
+    /// Returns the problem of one of the rules; `None` if it exceeds the limits of the encoding.
     pub fn problem(&self, formula: &Formula) -> Option<ProofProblem> {
         Some(self.system.problem_of(formula.negated()?))
     }
 }
 
-/// Returns true if what is within an age is within another; none is any age.
+/// Returns true if everything within an age is within the other age; `None` is any age.
 fn shorter(age: Option<Millis>, other: Option<Millis>) -> bool {
     narrower(age.map(WindowSize::Within), other.map(WindowSize::Within))
 }
 
-/// Returns true if what is in a window is in another; none is the whole session.
+/// Returns true if every call in a window is in the other window; `None` is the whole session.
 fn narrower(size: Option<WindowSize>, other: Option<WindowSize>) -> bool {
     if mutant!("a longer age is a shorter one") {
         return size.is_none_or(|size| other.is_some_and(|other| other.is_within(size)));
@@ -100,7 +102,8 @@ fn narrower(size: Option<WindowSize>, other: Option<WindowSize>) -> bool {
 }
 
 impl<'p> Encoder<'p> {
-    /// Remembers a question to the history that was encoded as this term, with the terms of its key.
+    /// Remembers a question about the history that was encoded as this term, with the terms of its
+    /// key.
     pub(crate) fn remember(&mut self, node: &Node, key_terms: &[TermId], term: TermId) {
         let question = match node {
             Node::Called { tool, key, since, within } => HistoryQuestion::Called {
@@ -140,7 +143,8 @@ impl<'p> Encoder<'p> {
         Ok((self.not(&asked)?.or(met), sound))
     }
 
-    /// The successes that a met requirement implies: one of its tools has succeeded, whenever and with whatever key.
+    /// Returns the successes that a met requirement implies: one of its tools has succeeded, at any
+    /// time and with any key.
     pub(crate) fn succeeded(
         &mut self,
         rule: &'p Requires,
@@ -159,13 +163,13 @@ impl<'p> Encoder<'p> {
         Ok(self.not(&asked)?.or(met).and(sound))
     }
 
-    /// The term of `called(TOOL)`.
+    /// Returns the term of `called(TOOL)`.
     pub(crate) fn called(&mut self, tool: ToolId) -> TermId {
         let node = Node::Called { tool, key: None, since: None, within: None };
         self.terms.intern(Op::Node(written(&node)), Vec::new())
     }
 
-    /// The answers that were asked for and are true only if the tool has succeeded.
+    /// Returns the answers that are true only if the tool has succeeded.
     pub(crate) fn successes_of(&self, wanted: ToolId) -> Vec<TermId> {
         let of_tool = |known: &&HistoryTerm| matches!(&known.question, HistoryQuestion::Called { tool, .. } if *tool == wanted);
         self.history.iter().filter(of_tool).map(|known| known.term).collect()
@@ -196,7 +200,7 @@ impl<'p> Encoder<'p> {
         Ok(self.flag_of(term).and(sound))
     }
 
-    /// The number of calls of a tool that have not failed, or that have.
+    /// Returns the number of calls of a tool that have ended without a failure, or that have failed.
     fn calls_of(&mut self, tool: ToolId, failures: bool, window: Option<WindowId>) -> Linear {
         let node = Node::Calls { tool, failures, window };
         let term = self.terms.intern(Op::Node(written(&node)), Vec::new());
@@ -218,7 +222,7 @@ impl<'p> Encoder<'p> {
         self.flag_of(term)
     }
 
-    /// States what answers of history have to do with one another.
+    /// States the relations between answers of history.
     fn relate(&mut self, env: &EncoderEnv<'p>) -> Encoded<()> {
         for known in self.history.clone() {
             match known.question {
@@ -330,7 +334,7 @@ impl<'p> Encoder<'p> {
         Ok(self.not(&a)?.or(b))
     }
 
-    /// If a flag holds, the number of calls is not zero.
+    /// States that the number of calls is not zero if a flag holds.
     fn at_least_one(
         &mut self,
         flag: TermId,
@@ -342,7 +346,7 @@ impl<'p> Encoder<'p> {
         Ok(self.not(&flag)?.or(at_least_one))
     }
 
-    /// Adds what the answer of a temporal operator implies about the current committed state.
+    /// States what the answer of a temporal operator implies about the current committed state.
     fn now(&mut self, id: u32, term: TermId, env: &EncoderEnv<'p>) -> Encoded<()> {
         let Some(monitor) = self.plan.monitors.get(id as usize) else { return Ok(()) };
         let (truth, sound) = self.condition(&monitor.of, env)?;
@@ -368,7 +372,8 @@ impl<'p> Encoder<'p> {
 }
 
 impl<'p> SystemBuilder<'p> {
-    /// States what the history of a session is to its counters and to its state, of what was asked.
+    /// States how the history of a session relates to its counters and its state, for the questions
+    /// that were asked.
     fn history(&mut self, tool: &'p Tool) {
         let env = self.env.clone();
         let plan = self.encoder.plan;
@@ -386,12 +391,13 @@ impl<'p> SystemBuilder<'p> {
             let bound = self.encoder.clause(|encoder| counted(encoder, id, own));
             self.give_all(bound.flatten().map(|fact| (Given::Limit(id), fact)));
         }
-        // What is not related says less, never more.
+        // A missing relation makes the problem weaker, never stronger.
         _ = self.encoder.clause(|encoder| encoder.relate(&env));
     }
 }
 
-/// A variable is as it was at first, or a call of a tool that writes it has not failed.
+/// States that a variable has its initial value, or a call of a tool that writes it has ended
+/// without a failure.
 fn unwritten<'p>(
     encoder: &mut Encoder<'p>,
     var: VarId,
@@ -423,7 +429,8 @@ fn unwritten<'p>(
     Ok(Some(same.and(sound).or(both_missing).or(called)))
 }
 
-/// The calls of a session's counter that have settled are at most what it lets pass; before a call that it counts, fewer.
+/// States that the settled calls of a session's counter are within its limit, and fewer before a
+/// call that it counts.
 fn counted(encoder: &mut Encoder<'_>, id: u32, own: bool) -> Encoded<Option<Formula>> {
     let plan = encoder.plan;
     let limit = &plan.limits[id as usize];

@@ -1,5 +1,5 @@
-//! Collections in symbols: what a change does to size, membership and entries. A collection that is only known by its term
-//! answers with variables, of which the laws of collections are known.
+//! Symbolic collections: the effect of a change on size, membership and entries. A collection that
+//! is known only by its term is described by variables, which satisfy the laws of collections.
 
 use crate::encoder::{Encoder, SymbolicElement};
 use crate::formula::Formula;
@@ -103,7 +103,7 @@ impl Encoder<'_> {
                 self.has_other(inner, element, item)
             }
             Collection::Remove(inner, item) => {
-                // Of a list only the first equal element goes: another one may be left.
+                // Only the first equal element of a list is removed; another one may be left.
                 let before = self.has(inner, element)?;
                 let other = self.has_other(inner, element, item)?;
                 let after = self.unknown_has(collection, element);
@@ -165,8 +165,9 @@ impl Encoder<'_> {
         Ok(there)
     }
 
-    /// Brings a new element of a base together with the others and with what is true of all. Elements of which only a body over
-    /// any element speaks are left out: they would crowd out those that are asked for.
+    /// Relates a new element of a base to the other elements, and to the statements about all
+    /// elements. Elements that only occur in a body over any element are omitted, because they
+    /// would displace elements that are needed.
     fn meet(
         &mut self,
         collection: &Rc<Collection>,
@@ -199,7 +200,8 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// Adds that equal elements are both there or both missing, and that entries with equal keys have equal values.
+    /// States that equal elements are both present or both missing, and that entries with equal
+    /// keys have equal values.
     fn compare_elements(&mut self, a: &SymbolicElement, b: &SymbolicElement) -> Encoded<()> {
         let same = match (&a.key, &b.key) {
             (Some(mine), Some(theirs)) => self.same(mine, theirs)?,
@@ -217,7 +219,7 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// The value at a key of a map or at an index of a list: whether it is there, and which.
+    /// Encodes the value at a key of a map or at an index of a list: its presence, and the value.
     pub fn at(
         &mut self,
         collection: &Rc<Collection>,

@@ -1,4 +1,4 @@
-//! The symbolic effects and observations: how they change the state (semantics §3.8 and §4).
+//! Symbolic effects and observations: the changes of the state (semantics §3.8 and §4).
 
 use crate::encoder::{Encoder, EncoderEnv};
 use crate::formula::Formula;
@@ -11,21 +11,22 @@ use crate::value::{
 use guard_plan::plan::{ArithOp, EffectOp, Step, Target, Tool, TypeDef, TypeId};
 use std::rc::Rc;
 
-/// The most states after observations that are told apart.
+/// The maximum number of states after observations that are distinguished.
 const MOST_STATES: usize = 8;
 
 /// A state after some of a call's observations.
 #[derive(Clone)]
 pub struct ObservedState<'p> {
-    /// The condition on which observations are written: these and no others of those that are told apart.
+    /// The condition that exactly these observations are written, among those that are
+    /// distinguished.
     pub when: Formula,
     /// The state.
     pub after: EncoderEnv<'p>,
 }
 
 impl<'p> Encoder<'p> {
-    /// The state after the effects of a call, and whether computing them is without fault. Operands and keys read
-    /// the state before.
+    /// Returns the state after the effects of a call, and the condition that computing them is
+    /// without fault. Operands and keys read the state before.
     pub fn simulate(
         &mut self,
         tool: &'p Tool,
@@ -37,7 +38,7 @@ impl<'p> Encoder<'p> {
         let most = if mutant!("only the first effect counts") { 1 } else { usize::MAX };
         for effect in effects.take(most) {
             if !effect.ranges.is_empty() && !mutant!("an effect on elements is on one") {
-                // Nothing is known of a variable that was written once for each element.
+                // Nothing is known about a variable that was written once for each element.
                 let written = self.unknown();
                 sound = sound.and(written.sound);
                 set(&mut after, effect.target.var, written.value);
@@ -62,8 +63,9 @@ impl<'p> Encoder<'p> {
         Ok((after, sound))
     }
 
-    /// The states after the observations of a call, whichever of them are written. A collection is as it was in some of them and
-    /// written in others: two collections cannot be chosen between in one state.
+    /// Returns the states after the observations of a call, for any subset of them that is written.
+    /// A collection is unchanged in some of these states and written in others, because one state
+    /// cannot contain a choice between two collections.
     pub fn observe(
         &mut self,
         tool: &'p Tool,
@@ -80,7 +82,8 @@ impl<'p> Encoder<'p> {
                 let whole = self.state(var, &state.after);
                 let written =
                     self.write(whole.clone(), &way, EffectOp::Set, Some(value.clone()))?;
-                // What does not fit is not written: afterwards the variable is in its type either way.
+                // A value that does not fit is not written, so the variable has its type afterwards
+                // in either case.
                 let ty = self.plan.state.get(var as usize).map(|var| var.ty);
                 let fits = match ty {
                     Some(ty) => self.fits(ty, &written.value)?,
@@ -113,7 +116,7 @@ impl<'p> Encoder<'p> {
         Ok(states)
     }
 
-    /// A value that was observed: of another type than its own where it was decoded from `json`.
+    /// Returns an observed value. It has another type than its own if it was decoded from `json`.
     fn decoded(&mut self, value: SymbolicValue, ty: TypeId) -> SymbolicValue {
         let (there, value) = self.split(value);
         let value = match value {
@@ -146,7 +149,7 @@ impl<'p> Encoder<'p> {
         Ok((way, sound))
     }
 
-    /// A value with one operation done to a part of it.
+    /// Returns a value after one operation on a part of it.
     fn write(
         &mut self,
         value: SymbolicValue,
@@ -313,7 +316,7 @@ impl<'p> Encoder<'p> {
         Ok(fits.unwrap_or_else(|| self.flag(Op::Fits(ty), vec![term])))
     }
 
-    /// The same of a number; none where that is not known.
+    /// Encodes that a number satisfies the refinements of a type; `None` if that is not known.
     fn number_fits(
         &mut self,
         def: &TypeDef,
@@ -353,7 +356,7 @@ impl<'p> Encoder<'p> {
         Ok(fits.then_some(Formula::True))
     }
 
-    /// The same of a collection; none where that is not known.
+    /// Encodes that a collection satisfies the refinements of a type; `None` if that is not known.
     fn collection_fits(
         &mut self,
         def: &TypeDef,
@@ -393,13 +396,13 @@ impl<'p> Encoder<'p> {
         Some(variants - i128::from(mutant!("an enum has one variant less")))
     }
 
-    /// Encodes that all elements satisfy a type; `None` if that is not known. A replaced or removed element must be
-    /// known to satisfy it: the given that a call's values satisfy their types says nothing about an element that is
-    /// gone.
+    /// Encodes that all elements satisfy a type; `None` if that is not known. A replaced or removed
+    /// element must be known to satisfy it: the given that a call's values satisfy their types does
+    /// not cover an element that was removed.
     fn elements_fit(&mut self, ty: TypeId, value: &Rc<Collection>) -> Encoded<Option<Formula>> {
         let mut parts = Vec::new();
         let (inner, new) = match &**value {
-            // Of elements of another type nothing is known.
+            // Nothing is known about elements of another type.
             Collection::Base { of, .. } => return Ok((*of == ty).then_some(Formula::True)),
             Collection::Literal(_, items) => (None, items.iter().collect()),
             Collection::Entries(entries) => {
@@ -428,7 +431,7 @@ impl<'p> Encoder<'p> {
     }
 }
 
-/// One step of the way into a value, its key evaluated.
+/// One step of the path into a value, with its key evaluated.
 enum SymbolicStep {
     Field(usize),
     Index(SymbolicValue),

@@ -1,8 +1,8 @@
-//! The state of an encoding: terms, variables, what is known of them; and the small constructions everything else
-//! is made of.
+//! The state of an encoding: terms, variables, the facts about them, and the basic constructions.
 //!
-//! What is not understood becomes a variable of its own, of which nothing is known: so a problem may be too weak to prove what is
-//! true, but never strong enough to prove what is not. What takes too much is an error, and becomes nothing at all.
+//! An expression that is not interpreted becomes a separate variable about which nothing is known.
+//! So a problem may be too weak to prove a true statement, but never strong enough to prove a false
+//! one. An encoding that exceeds its limits is an error, and is dropped.
 
 use crate::formula::Formula;
 use crate::history::HistoryTerm;
@@ -18,11 +18,11 @@ use guard_plan::plan::{Expr, Field, NodeId, Plan, QuantifierOp, TypeDef, TypeId,
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Most steps of the encoding of one clause.
+/// The maximum number of steps of the encoding of one clause.
 const MOST_STEPS: u32 = 20_000;
-/// Most steps of the encoding of one tool.
+/// The maximum number of steps of the encoding of one tool.
 const MOST_IN_ALL: u32 = 400_000;
-/// Elements of one collection beyond these are not compared with one another.
+/// The maximum number of elements of a collection that are compared with one another.
 const MOST_ELEMENTS: usize = 12;
 
 /// The environment of an expression: the names that it may read.
@@ -30,29 +30,30 @@ const MOST_ELEMENTS: usize = 12;
 pub(crate) struct EncoderEnv<'p> {
     /// The parameters of the call.
     pub params: &'p [Field],
-    /// The type of the result, where there is one to read.
+    /// The type of the result, if the expression may read one.
     pub returns: Option<TypeId>,
-    /// The variables that are not as they were before the call.
+    /// The variables that have changed since the call began, with their values.
     pub written: Rc<Vec<(VarId, SymbolicValue)>>,
-    /// Bound variables, the innermost last.
+    /// The bound variables, the innermost last.
     pub locals: Rc<Vec<(u32, SymbolicValue)>>,
 }
 
-/// The body of a quantifier where it stands.
+/// The body of a quantifier at its position.
 #[derive(Clone)]
 pub(crate) struct Closure<'p> {
     pub op: QuantifierOp,
     pub expr: &'p Expr,
     pub body: NodeId,
     pub binders: &'p [u32],
-    /// The one bound name is the key.
+    /// True if the only bound name is the key.
     pub by_key: bool,
     pub env: EncoderEnv<'p>,
-    /// The body as written, where it stands: equal terms are equal functions of the bound names.
+    /// The term of the body's text at its position: equal terms are equal functions of the bound
+    /// names.
     pub text: TermId,
 }
 
-/// An element of a collection: whether it is there, its key or index where that is known, its value.
+/// An element of a collection: its presence, its key or index if that is known, and its value.
 #[derive(Clone)]
 pub(crate) struct SymbolicElement {
     pub there: Formula,
@@ -60,23 +61,25 @@ pub(crate) struct SymbolicElement {
     pub value: SymbolicValue,
 }
 
-/// A quantifier over a collection: the condition under which its body is without fault and true of every element.
+/// A quantifier over a collection, with the condition that its body is without fault and true for
+/// every element.
 #[derive(Clone)]
 pub(crate) struct Universal<'p> {
     pub holds: Formula,
     pub closure: Closure<'p>,
 }
 
-/// The questions that were asked about a collection that is known only by its term.
+/// The questions that were asked about a collection which is known only by its term.
 #[derive(Default, Clone)]
 pub(crate) struct AskedAbout<'p> {
-    /// Elements by the terms they were asked for, by key or index or not.
+    /// The elements, by the terms that they were requested for, and true if that term is a key or
+    /// index.
     pub met: Vec<(TermId, bool)>,
     pub elements: Vec<SymbolicElement>,
     pub universal: Vec<Universal<'p>>,
 }
 
-/// An encoding in the making.
+/// An encoding under construction.
 pub(crate) struct Encoder<'p> {
     pub plan: &'p Plan,
     pub width: Width,
@@ -84,16 +87,17 @@ pub(crate) struct Encoder<'p> {
     pub vars: Vec<Variable>,
     numbers: HashMap<TermId, Var>,
     texts: HashMap<String, i128>,
-    /// The sorts of variables of which it is known.
+    /// The sorts of the variables, where they are known.
     pub sorts: HashMap<Var, Sort>,
-    /// The types of texts of which the type is known.
+    /// The types of texts, where they are known.
     pub text_types: HashMap<Var, TypeId>,
-    /// What is true of the variables by what they stand for.
+    /// The facts about the variables that follow from their terms.
     pub facts: Vec<(ProofRule, Formula)>,
     pub asked: HashMap<TermId, AskedAbout<'p>>,
-    /// What was asked of the history.
+    /// The questions about the history.
     pub history: Vec<HistoryTerm>,
-    /// How many bodies are being evaluated over any element: these are not compared with others.
+    /// The number of bodies that are being evaluated over any element. Such elements are not
+    /// compared with others.
     pub generic: u32,
     steps: u32,
     in_all: u32,
@@ -119,7 +123,7 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    /// Encodes one clause, with the steps for one.
+    /// Encodes one clause, with the limit of steps for one clause.
     pub fn clause<T>(&mut self, encode: impl FnOnce(&mut Self) -> Encoded<T>) -> Option<T> {
         if !mutant!("too much is a value") {
             self.steps = MOST_STEPS;
@@ -128,7 +132,7 @@ impl<'p> Encoder<'p> {
         encode(self).ok()
     }
 
-    /// Takes a step.
+    /// Counts one step.
     pub fn step(&mut self) -> Encoded<()> {
         if self.is_exhausted() && mutant!("too much is a value") {
             return Ok(());
@@ -143,7 +147,7 @@ impl<'p> Encoder<'p> {
         self.steps == 0 || self.in_all == 0
     }
 
-    /// States what is true by a rule.
+    /// States a fact by a rule.
     pub fn know(&mut self, rule: ProofRule, fact: Formula) -> Encoded<()> {
         self.step()?;
         if fact != Formula::True {
@@ -152,7 +156,7 @@ impl<'p> Encoder<'p> {
         Ok(())
     }
 
-    /// The variable that stands for a term. Its range is given by the term.
+    /// Returns the variable of a term. The term determines its range.
     pub fn var(&mut self, term: TermId, (least, greatest): VarRange) -> Var {
         if let Some(var) = self.numbers.get(&term) {
             return *var;
@@ -163,43 +167,45 @@ impl<'p> Encoder<'p> {
         var
     }
 
-    /// The same, and whether the variable is new: what is true of it by its term is then still to be stated.
+    /// Returns the variable of a term, and true if the variable is new: the facts that follow from
+    /// its term must then still be stated.
     pub fn new_var(&mut self, term: TermId, range: VarRange) -> (Linear, bool) {
         let known = self.vars.len();
         let var = self.var(term, range);
         (Linear::var(var), self.vars.len() > known)
     }
 
-    /// The condition that a term is true.
+    /// Returns the condition that the term of this operator is true.
     pub fn flag(&mut self, op: Op, args: Vec<TermId>) -> Formula {
         let term = self.terms.intern(op, args);
         self.flag_of(term)
     }
 
-    /// The condition that a term is true.
+    /// Returns the condition that a term is true.
     pub fn flag_of(&mut self, term: TermId) -> Formula {
         Formula::flag(self.var(term, (Some(0), Some(1))))
     }
 
-    /// A condition of which nothing is known, and that is no other.
+    /// Returns a new condition about which nothing is known.
     pub fn fresh_flag(&mut self) -> Formula {
         let term = self.terms.fresh();
         self.flag_of(term)
     }
 
-    /// The range of all integers.
+    /// Returns the range of all integers.
     pub fn any(&self) -> VarRange {
         (Some(self.width.least()), Some(self.width.greatest()))
     }
 
-    /// A number of which only the range is known.
+    /// Returns a number of which only the range is known.
     pub fn number(&mut self, sort: Sort, term: TermId, range: VarRange) -> SymbolicValue {
         let var = self.var(term, range);
         self.sorts.insert(var, sort);
         SymbolicValue::Number(sort, Linear::var(var))
     }
 
-    /// Something of which nothing is known: it may be missing, and it may fault.
+    /// Returns an outcome about which nothing is known: the value may be missing, and the
+    /// evaluation may fault.
     pub fn unknown(&mut self) -> SymbolicOutcome {
         let term = self.terms.fresh();
         let value = if mutant!("what is unknown is there") {
@@ -221,7 +227,7 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    /// A text as written: texts that differ are numbers that differ.
+    /// Returns a literal text. Different texts are different numbers.
     pub fn text(&mut self, text: &str) -> SymbolicValue {
         let next = self.texts.len() as i128;
         let next = if mutant!("all texts are one") { 0 } else { next };
@@ -229,17 +235,17 @@ impl<'p> Encoder<'p> {
         SymbolicValue::Number(Sort::Text, Linear::constant(number))
     }
 
-    /// The text that a constant stands for.
+    /// Returns the text that a constant stands for.
     pub fn text_of(&self, number: i128) -> Option<&str> {
         self.texts.iter().find(|(_, known)| **known == number).map(|(text, _)| text.as_str())
     }
 
-    /// The opposite.
+    /// Returns the negation.
     pub fn not(&self, formula: &Formula) -> Encoded<Formula> {
         formula.negated().ok_or(TooMuch)
     }
 
-    /// A value of a type, of which nothing else is known.
+    /// Returns the structure of a value of a type about which nothing else is known.
     pub fn open(&mut self, value: SymbolicValue) -> SymbolicValue {
         let SymbolicValue::Typed(ty, term) = value else { return value };
         let plan = self.plan;
@@ -284,7 +290,7 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    /// A value as option: whether there is one, and which.
+    /// Returns a value as an option: the condition that it is present, and the value.
     pub fn split(&mut self, value: SymbolicValue) -> (Formula, SymbolicValue) {
         match self.open(value) {
             SymbolicValue::Option(some, value) => (some, *value),
@@ -292,7 +298,7 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    /// A value that is there where the condition holds.
+    /// Returns a value that is present if the condition holds.
     pub fn optional(&mut self, some: Formula, value: SymbolicValue) -> SymbolicValue {
         match self.open(value) {
             SymbolicValue::Option(inner, value) => SymbolicValue::Option(some.and(inner), value),
@@ -301,18 +307,18 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    /// The missing option.
+    /// Returns the missing option.
     pub fn none(&mut self) -> SymbolicValue {
         let term = self.terms.intern(Op::Node("None".into()), Vec::new());
         SymbolicValue::Option(Formula::False, Box::new(SymbolicValue::Opaque(term)))
     }
 
-    /// The term of a condition.
+    /// Returns the term of a condition.
     pub fn term_of(&mut self, formula: &Formula) -> TermId {
         self.terms.intern(Op::Truth(formula.clone()), Vec::new())
     }
 
-    /// The term of a number of this sort.
+    /// Returns the term of a number of this sort.
     pub fn term_of_number(&mut self, sort: Sort, linear: &Linear) -> TermId {
         if let (Sort::Text, Some(text)) = (sort, linear.as_constant())
             && let Some(text) = self.text_of(text).map(str::to_string)
@@ -328,7 +334,7 @@ impl<'p> Encoder<'p> {
         self.terms.intern(Op::Number(sort, linear.clone()), Vec::new())
     }
 
-    /// The term of a value.
+    /// Returns the term of a value.
     pub fn term(&mut self, value: &SymbolicValue) -> TermId {
         match value {
             SymbolicValue::Typed(_, term) | SymbolicValue::Opaque(term) => *term,
@@ -376,7 +382,7 @@ impl<'p> Encoder<'p> {
         self.terms.intern(Op::Changed(name), args)
     }
 
-    /// The first value where the condition holds, the second elsewhere.
+    /// Returns the first value if the condition holds, otherwise the second.
     pub fn choose(
         &mut self,
         condition: &Formula,
@@ -405,7 +411,7 @@ impl<'p> Encoder<'p> {
             (a @ SymbolicValue::Option(..), b) | (a, b @ SymbolicValue::Option(..)) => {
                 let ((has_a, a), (has_b, b)) = (self.split(a), self.split(b));
                 let some = self.either(condition, has_a.clone(), has_b.clone())?;
-                // Where one is never there, the other is what there is.
+                // If one of the two is never present, the other is the value.
                 let value = match (has_a, has_b) {
                     (Formula::False, _) => b,
                     (_, Formula::False) => a,
@@ -420,7 +426,7 @@ impl<'p> Encoder<'p> {
         })
     }
 
-    /// `(c and a) or (not c and b)`.
+    /// Returns `(c and a) or (not c and b)`.
     fn either(&mut self, condition: &Formula, a: Formula, b: Formula) -> Encoded<Formula> {
         if mutant!("a choice between conditions has one side") {
             return Ok(condition.clone().and(a));
@@ -428,7 +434,7 @@ impl<'p> Encoder<'p> {
         Ok(condition.clone().and(a).or(self.not(condition)?.and(b)))
     }
 
-    /// The same of numbers, with what defines the choice.
+    /// Returns the choice between two numbers, with the facts that define it.
     pub fn choose_number(&mut self, condition: &Formula, a: Linear, b: Linear) -> Encoded<Linear> {
         match condition {
             Formula::True => return Ok(a),
@@ -466,7 +472,7 @@ impl<'p> Encoder<'p> {
         Ok(chosen)
     }
 
-    /// The range of a sum, by those of its variables.
+    /// Returns the range of a sum, from the ranges of its variables.
     pub fn range(&self, linear: &Linear) -> VarRange {
         let range = |var: Var| self.vars[var as usize].range();
         (linear.least(range), linear.greatest(range))

@@ -1,5 +1,5 @@
-//! The meaning of expressions (semantics §1), in symbols: every node of a plan as a value over all states and
-//! arguments, and as the condition under which computing it is without fault.
+//! The symbolic semantics of expressions (semantics §1): every node of a plan as a value over all
+//! states and arguments, with the condition that its evaluation is without fault.
 
 use crate::bodies::written;
 use crate::encoder::{Closure, Encoder, EncoderEnv};
@@ -13,7 +13,7 @@ use guard_plan::plan::{CompareOp, Expr, Node, NodeId};
 use std::rc::Rc;
 
 impl<'p> Encoder<'p> {
-    /// The meaning of an expression.
+    /// Encodes an expression.
     pub fn eval(&mut self, expr: &'p Expr, env: &EncoderEnv<'p>) -> Encoded<SymbolicOutcome> {
         self.node(expr, (expr.0.len() - 1) as NodeId, env)
     }
@@ -28,7 +28,7 @@ impl<'p> Encoder<'p> {
         Ok(self.truth(outcome))
     }
 
-    /// An outcome as a condition.
+    /// Returns an outcome as a condition.
     pub fn truth(&mut self, outcome: SymbolicOutcome) -> (Formula, Formula) {
         let (there, value) = self.split(outcome.value);
         let sound = outcome.sound.and(there);
@@ -43,7 +43,8 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    /// The body of a quantifier over one element; none where the body names a key that is not known.
+    /// Encodes the body of a quantifier for one element; `None` if the body reads a key that is not
+    /// known.
     pub fn apply(
         &mut self,
         closure: &Closure<'p>,
@@ -230,7 +231,7 @@ impl<'p> Encoder<'p> {
         })
     }
 
-    /// The value of a variable where the expression stands.
+    /// Returns the value of a variable at the position of the expression.
     pub fn state(&mut self, var: u32, env: &EncoderEnv<'p>) -> SymbolicValue {
         if let Some((_, value)) = env.written.iter().rev().find(|(written, _)| *written == var) {
             return value.clone();
@@ -252,7 +253,8 @@ impl<'p> Encoder<'p> {
         Ok(self.truth(outcome))
     }
 
-    /// `a and b`, `a or b`, `a implies b`: the right one only if needed.
+    /// Encodes `a and b`, `a or b` and `a implies b`. The right operand counts only if it is
+    /// needed.
     fn connective(
         &mut self,
         expr: &'p Expr,
@@ -307,7 +309,7 @@ impl<'p> Encoder<'p> {
             there = there.and(some);
             items.push(item);
         }
-        // What holds something that may be missing is not looked into.
+        // A collection of values that may be missing is not interpreted.
         if there != Formula::True {
             return Ok(self.unknown());
         }
@@ -317,7 +319,7 @@ impl<'p> Encoder<'p> {
         })
     }
 
-    /// A comparison: with a missing option it is false, `!=` true.
+    /// Encodes a comparison. If an option is missing, it is false, except `!=`, which is true.
     pub fn compare(
         &mut self,
         op: CompareOp,

@@ -1,10 +1,10 @@
-//! Conditions over integers: inequalities, joined by `and` and `or`. What is negated is rewritten, so that no
-//! negation is left.
+//! Conditions over integers: inequalities, joined by `and` and `or`. Negations are rewritten, so
+//! that no negation is left.
 
 use crate::linear::{Linear, Var};
 use std::rc::Rc;
 
-/// Larger ones are not joined further.
+/// The maximum number of inequalities in a joined condition.
 const MOST_ATOMS: u32 = 4_096;
 
 /// A condition.
@@ -14,24 +14,24 @@ pub enum Formula {
     True,
     /// Never true.
     False,
-    /// The sum is at most 0; tight.
+    /// The sum is at most 0. The sum is tightened.
     AtMost(Linear),
-    /// All of these.
+    /// All of these conditions.
     And(Rc<Parts>),
-    /// One of these.
+    /// At least one of these conditions.
     Or(Rc<Parts>),
 }
 
-/// Operands, and how many inequalities there are in them.
+/// The operands of a connective, and the number of inequalities in them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Parts {
-    /// At least two, none of them the same connective or a constant.
+    /// The operands. There are at least two, and none of them is the same connective or a constant.
     pub parts: Vec<Formula>,
     atoms: u32,
 }
 
 impl Formula {
-    /// `linear ≤ 0`; none where it cannot be said in numbers of this size.
+    /// Returns `linear ≤ 0`; `None` if it cannot be expressed with numbers of this size.
     pub fn at_most(linear: Option<Linear>) -> Option<Formula> {
         let linear = linear?.tightened();
         Some(match linear.as_constant() {
@@ -40,18 +40,18 @@ impl Formula {
         })
     }
 
-    /// `a ≤ b`.
+    /// Returns `a ≤ b`.
     pub fn le(a: &Linear, b: &Linear) -> Option<Formula> {
         Formula::at_most(a.minus(b))
     }
 
-    /// `a < b`.
+    /// Returns `a < b`.
     pub fn lt(a: &Linear, b: &Linear) -> Option<Formula> {
         let strictly = i128::from(!mutant!("less is at most"));
         Formula::at_most(a.minus(b)?.offset(strictly))
     }
 
-    /// `a = b`.
+    /// Returns `a = b`.
     pub fn eq(a: &Linear, b: &Linear) -> Option<Formula> {
         if mutant!("equal is at most") {
             return Formula::le(a, b);
@@ -59,39 +59,39 @@ impl Formula {
         Some(Formula::le(a, b)?.and(Formula::le(b, a)?))
     }
 
-    /// `least ≤ linear ≤ greatest`.
+    /// Returns `least ≤ linear ≤ greatest`.
     pub fn between(linear: &Linear, least: i128, greatest: i128) -> Option<Formula> {
         let least = least + i128::from(mutant!("a range begins one later"));
         let lower = Formula::le(&Linear::constant(least), linear)?;
         Some(lower.and(Formula::le(linear, &Linear::constant(greatest))?))
     }
 
-    /// A constant condition.
+    /// Returns a constant condition.
     pub fn constant(truth: bool) -> Formula {
         if truth { Formula::True } else { Formula::False }
     }
 
-    /// The condition that a variable of 0 and 1 is 1.
+    /// Returns the condition that a variable with the values 0 and 1 is 1.
     pub fn flag(var: Var) -> Formula {
         Formula::AtMost(Linear { terms: vec![(var, -1)], constant: 1 })
     }
 
-    /// Both.
+    /// Returns the conjunction of both.
     pub fn and(self, other: Formula) -> Formula {
         Formula::all([self, other])
     }
 
-    /// Either.
+    /// Returns the disjunction of both.
     pub fn or(self, other: Formula) -> Formula {
         Formula::any([self, other])
     }
 
-    /// All of these.
+    /// Returns the conjunction of all parts.
     pub fn all(parts: impl IntoIterator<Item = Formula>) -> Formula {
         Formula::join(parts, true)
     }
 
-    /// One of these.
+    /// Returns the disjunction of all parts.
     pub fn any(parts: impl IntoIterator<Item = Formula>) -> Formula {
         Formula::join(parts, false)
     }
@@ -124,7 +124,7 @@ impl Formula {
         if all { Formula::And(parts) } else { Formula::Or(parts) }
     }
 
-    /// If and only if; none where it would be too large.
+    /// Returns the equivalence; `None` if it would be too large.
     pub fn iff(&self, other: &Formula) -> Option<Formula> {
         if self == other {
             return Some(Formula::True);
@@ -137,12 +137,12 @@ impl Formula {
         Some(a.clone().or(other.clone()).and(self.clone().or(b)))
     }
 
-    /// `self` implies the other; none where it would be too large.
+    /// Returns the implication of the other condition; `None` if it would be too large.
     pub fn implies(&self, other: Formula) -> Option<Formula> {
         Some(self.negated()?.or(other))
     }
 
-    /// The opposite; none where that cannot be said.
+    /// Returns the negation; `None` if it cannot be expressed.
     pub fn negated(&self) -> Option<Formula> {
         Some(match self {
             Formula::True => Formula::False,
@@ -170,7 +170,7 @@ impl Formula {
         }
     }
 
-    /// Visits its variables, repeated ones too.
+    /// Visits the variables, including repeated ones.
     pub fn vars(&self, visit: &mut dyn FnMut(Var)) {
         match self {
             Formula::True | Formula::False => {}

@@ -2,7 +2,7 @@
 
 use guard_plan::plan::{Effect, Expr, InvariantId, Node, Plan, Target, Tool, Touch, VarId};
 
-/// The state variables an expression reads, each once, ascending.
+/// Returns the state variables that an expression reads, each once, ascending.
 pub fn variables(expr: &Expr) -> Vec<VarId> {
     let vars = expr.0.iter().filter_map(|node| match node {
         Node::State(var) => Some(*var),
@@ -11,8 +11,8 @@ pub fn variables(expr: &Expr) -> Vec<VarId> {
     sorted(vars)
 }
 
-/// Returns true if an expression's value depends on state alone and is the same in every workspace. A literal path is
-/// not pure, since it stands for another path in each workspace.
+/// Returns true if an expression's value depends only on the state and is the same in every
+/// workspace. A literal path is not pure, because it denotes another path in each workspace.
 pub fn is_pure(expr: &Expr) -> bool {
     let beside = |node: &Node| {
         matches!(node, Node::Param(_) | Node::Result | Node::Text)
@@ -21,12 +21,12 @@ pub fn is_pure(expr: &Expr) -> bool {
     !expr.0.iter().any(|node| beside(node) || node.asks())
 }
 
-/// The invariants that the effects of a tool can break, ascending.
+/// Returns the invariants that the effects of a tool can break, ascending.
 pub fn effects(plan: &Plan, tool: &Tool) -> Vec<InvariantId> {
     breakable(plan, tool.effects.iter().map(|effect| &effect.target))
 }
 
-/// The invariants that the observations of a tool can break, ascending.
+/// Returns the invariants that the observations of a tool can break, ascending.
 pub fn observations(plan: &Plan, tool: &Tool) -> Vec<InvariantId> {
     breakable(plan, tool.observes.iter().map(|observe| &observe.target))
 }
@@ -43,7 +43,7 @@ fn breakable<'p>(plan: &'p Plan, targets: impl Iterator<Item = &'p Target>) -> V
     invariants.filter(|(_, invariant)| reads(&invariant.condition)).map(|(id, _)| id).collect()
 }
 
-/// The variables that the conditions, costs and effects of a tool read or write.
+/// Returns the variables that the conditions, costs and effects of a tool read or write.
 pub fn reads(tool: &Tool) -> Vec<VarId> {
     let mut read = Vec::new();
     let mut collect = |expr: &Expr| read.extend(variables(expr));
@@ -54,8 +54,8 @@ pub fn reads(tool: &Tool) -> Vec<VarId> {
     sorted(read.into_iter())
 }
 
-/// Checks that the plan's own frames and touches cover what its expressions need. Then no other call writes what a
-/// decision reads before the call settles.
+/// Checks that the plan's own frames and touches cover the needs of its expressions. Then no other
+/// call writes a variable that a decision reads before the call settles.
 pub(crate) fn holds(plan: &Plan, tool: &Tool) -> Result<(), String> {
     let within = |mine: &[InvariantId], declared: &[InvariantId]| {
         mine.iter().all(|id| declared.binary_search(id).is_ok())

@@ -1,16 +1,16 @@
-//! Questions to the history, and the terms of their answers.
+//! Questions about the history, and the terms of their answers.
 
 use crate::terms::TermId;
 use guard_plan::plan::{IndexId, Millis, ToolId, WindowId};
 
-/// A question to the history and the term of its answer.
+/// A question about the history and the term of its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HistoryTerm {
     pub question: HistoryQuestion,
     pub term: TermId,
 }
 
-/// A question to the history, with what it depends on.
+/// A question about the history, with its dependencies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum HistoryQuestion {
     /// `called`, and the alternatives of `requires`.

@@ -1,8 +1,9 @@
 //! Proofs that let a decision omit checks: the obligations of a plan, and the checker of the certificates that come
 //! with it (semantics §15).
 //!
-//! A plan's proofs are as untrusted as the rest of it, so a kernel calls [`check`] before it relies on any. The
-//! compiler searches for proofs; this crate holds only the part that must be correct. Nothing here decides calls.
+//! A plan's proofs are as untrusted as the rest of it, so a kernel calls [`check`] before it relies
+//! on any of them. The compiler searches for proofs. This crate contains only the part that must be
+//! correct. It decides no calls.
 
 #[macro_use]
 pub mod mutant;
@@ -39,17 +40,18 @@ pub use value::{Sort, Width};
 
 use guard_plan::plan::{Claim, InvariantId, Plan, Proof, ToolId};
 
-/// Most steps of all certificates of a plan.
+/// The maximum number of steps of all certificates of a plan.
 const MOST_STEPS: usize = 1 << 20;
 
-/// The invariants that hold in every committed state of every session: those that are enforced, speak of state
-/// alone, and are not left to observations, but where these are proved to keep them.
+/// Returns, for each invariant, true if it holds in every committed state of every session: it is
+/// enforced, depends only on state, and no observation can break it, unless the observations are
+/// proved to preserve it.
 pub fn assumable(plan: &Plan, proofs: &[Proof]) -> Vec<bool> {
     let enforced = |id: InvariantId| {
         let invariant = &plan.invariants[id as usize];
         let reported = invariant.monitor && !mutant!("a monitor is assumed");
         let in_shadow = invariant.rule.shadow && !mutant!("an invariant in shadow is assumed");
-        // It must hold at first in every session, not only in the one that was looked at.
+        // It must hold initially in every session, not only in the one that was checked.
         let read = frame::variables(&invariant.condition);
         let begins_alike = read.iter().all(|var| frame::is_pure(&plan.state[*var as usize].init));
         !reported && !in_shadow && begins_alike && frame::is_pure(&invariant.condition)
@@ -72,7 +74,7 @@ pub fn assumable(plan: &Plan, proofs: &[Proof]) -> Vec<bool> {
 ///
 /// # Errors
 ///
-/// The first proof that does not hold, and why, in words.
+/// The first proof that does not hold, with the reason as text.
 pub fn check(plan: &Plan) -> Result<(), String> {
     if plan.proofs.is_empty() {
         return Ok(());
@@ -115,7 +117,7 @@ fn stands(plan: &Plan, system: &System, proof: &Proof) -> Result<(), String> {
     }
 }
 
-/// A claim in words.
+/// Describes a claim.
 fn describe(plan: &Plan, claim: &Claim) -> String {
     let tool = |id: ToolId| plan.tools.get(id as usize).map_or("?", |tool| &tool.name);
     let invariant = |id: InvariantId| {

@@ -1,40 +1,41 @@
-//! Sums of integer multiples of variables. Exact: what does not fit is none, and nothing is rounded.
+//! Exact sums of integer multiples of variables. A sum that does not fit is `None`, and nothing is
+//! rounded.
 
-/// A variable of a problem, by number.
+/// The number of a variable in a problem.
 pub type Var = u32;
 
-/// The least and the greatest value of a variable, where there are such.
+/// The minimum and the maximum of a variable, if they exist.
 pub type VarRange = (Option<i128>, Option<i128>);
 
-/// Coefficients stay below this, so that sums of a few products cannot overflow unnoticed.
+/// The bound on coefficients, so that sums of a few products cannot overflow.
 const LARGEST: i128 = 1 << 100;
 
 /// `Σ coefficient · variable + constant`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Linear {
-    /// By variable, ascending; no coefficient is 0.
+    /// The coefficients by variable, ascending. No coefficient is 0.
     pub terms: Vec<(Var, i128)>,
     /// The constant summand.
     pub constant: i128,
 }
 
 impl Linear {
-    /// A constant.
+    /// Returns a constant.
     pub fn constant(constant: i128) -> Linear {
         Linear { terms: Vec::new(), constant }
     }
 
-    /// A variable.
+    /// Returns a variable.
     pub fn var(var: Var) -> Linear {
         Linear { terms: vec![(var, 1)], constant: 0 }
     }
 
-    /// The constant it is, if it is one.
+    /// Returns the constant, if the sum is one.
     pub fn as_constant(&self) -> Option<i128> {
         self.terms.is_empty().then_some(self.constant)
     }
 
-    /// `self + factor · other`.
+    /// Returns `self + factor · other`.
     pub fn plus(&self, factor: i128, other: &Linear) -> Option<Linear> {
         let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
         let mut left = self.terms.iter().peekable();
@@ -64,22 +65,22 @@ impl Linear {
         Some(Linear { terms, constant: small(constant)? })
     }
 
-    /// `factor · self`.
+    /// Returns `factor · self`.
     pub fn times(&self, factor: i128) -> Option<Linear> {
         Linear::default().plus(factor, self)
     }
 
-    /// `self - other`.
+    /// Returns `self - other`.
     pub fn minus(&self, other: &Linear) -> Option<Linear> {
         self.plus(-1, other)
     }
 
-    /// `self + constant`.
+    /// Returns `self + constant`.
     pub fn offset(&self, constant: i128) -> Option<Linear> {
         self.plus(1, &Linear::constant(constant))
     }
 
-    /// Its least value where each variable is in its range; none where that is unbounded, or too large to say.
+    /// Returns the minimum for variables in their ranges; `None` if it is unbounded or too large.
     pub fn least(&self, range: impl Fn(Var) -> VarRange) -> Option<i128> {
         self.terms.iter().try_fold(self.constant, |sum, (var, factor)| {
             let (least, greatest) = range(*var);
@@ -88,13 +89,13 @@ impl Linear {
         })
     }
 
-    /// Its greatest value, likewise.
+    /// Returns the maximum for variables in their ranges; `None` if it is unbounded or too large.
     pub fn greatest(&self, range: impl Fn(Var) -> VarRange) -> Option<i128> {
         self.times(-1)?.least(range)?.checked_neg()
     }
 
-    /// The tightest `… ≤ 0` with the same integer solutions: divided by what divides all coefficients, the
-    /// constant rounded up.
+    /// Returns the tightest `… ≤ 0` with the same integer solutions: divided by the greatest common
+    /// divisor of the coefficients, with the constant rounded up.
     pub fn tightened(self) -> Linear {
         let divisor = self.terms.iter().fold(0, |divisor, (_, a)| gcd(divisor, a.abs()));
         if divisor <= 1 {
@@ -111,11 +112,11 @@ impl Linear {
 }
 
 fn small(number: i128) -> Option<i128> {
-    // The least number has no absolute value of its own type.
+    // The minimum integer has no absolute value in its own type.
     (number.unsigned_abs() < LARGEST.unsigned_abs()).then_some(number)
 }
 
-/// The greatest common divisor of two numbers that are not negative.
+/// Returns the greatest common divisor of two non-negative numbers.
 pub fn gcd(mut a: i128, mut b: i128) -> i128 {
     while b != 0 {
         (a, b) = (b, a % b);

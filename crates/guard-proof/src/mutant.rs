@@ -1,4 +1,5 @@
-//! Deliberate bugs, for the laws to find. Without the feature `mutants` there are none.
+//! Deliberate bugs, which the property tests must find. Without the feature `mutants` there are
+//! none.
 
 /// Evaluates to true if the planted bug of this name is switched on. Without the feature `mutants`
 /// it is always false.
@@ -21,12 +22,12 @@ mod switch {
         static ON: Cell<&'static str> = const { Cell::new("") };
     }
 
-    /// Switches a bug on in this thread, and all others off.
+    /// Switches on one bug in this thread, and switches off all others.
     pub fn set(name: &'static str) {
         ON.set(name);
     }
 
-    /// Returns true if the planted bug of this name is the one that is switched on.
+    /// Returns true if the deliberate bug with this name is switched on.
     pub fn is(name: &str) -> bool {
         ON.get() == name
     }

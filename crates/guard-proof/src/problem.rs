@@ -5,19 +5,19 @@ use crate::linear::VarRange;
 use crate::terms::TermId;
 use std::rc::Rc;
 
-/// A variable: what it stands for, and its range.
+/// A variable: its term, and its range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variable {
-    /// What it stands for.
+    /// The term that the variable stands for.
     pub term: TermId,
-    /// Its least value, if there is one.
+    /// The minimum, if there is one.
     pub least: Option<i128>,
-    /// Its greatest value, if there is one.
+    /// The maximum, if there is one.
     pub greatest: Option<i128>,
 }
 
 impl Variable {
-    /// Its least and greatest values.
+    /// Returns the minimum and the maximum.
     pub fn range(&self) -> VarRange {
         (self.least, self.greatest)
     }
@@ -29,8 +29,8 @@ impl Variable {
 pub struct ProofProblem {
     /// The variables, by number.
     pub vars: Rc<[Variable]>,
-    /// What is given.
+    /// The givens.
     pub hypotheses: Rc<[Formula]>,
-    /// The opposite of what is to be shown.
+    /// The negation of the goal.
     pub negated_goal: Formula,
 }

@@ -1,7 +1,9 @@
-//! Quantifiers over collections in symbols (semantics §1): what a change does to them, and what they say of single elements.
+//! Symbolic quantifiers over collections (semantics §1): the effect of a change on them, and their
+//! implications for single elements.
 //!
-//! A quantifier over a collection that is only known by its term is a variable of its own, by the collection and the text of its
-//! body. A bound name stands for a fresh element each time its body is evaluated.
+//! A quantifier over a collection that is known only by its term is a separate variable, identified
+//! by the collection and the text of its body. A bound name stands for a new element each time its
+//! body is evaluated.
 
 use crate::bodies::sum_sort;
 use crate::encoder::{Closure, Encoder, SymbolicElement, Universal};
@@ -17,9 +19,9 @@ use std::rc::Rc;
 
 /// The properties of a body that hold for any element of a type.
 struct Generic {
-    /// It never faults.
+    /// True if the body never faults.
     sound: bool,
-    /// The range of the number that it is, or of 0 and 1 where it is counted.
+    /// The range of the body's number, or of 0 and 1 if the quantifier counts.
     range: VarRange,
 }
 
@@ -31,7 +33,7 @@ struct Summand {
 }
 
 impl<'p> Encoder<'p> {
-    /// A quantifier over a collection (semantics §1).
+    /// Encodes a quantifier over a collection (semantics §1).
     pub fn quantified(
         &mut self,
         collection: &Rc<Collection>,
@@ -80,7 +82,7 @@ impl<'p> Encoder<'p> {
                     let key = (*kind == CollectionKind::List).then_some(index);
                     self.and_then((&mut truth, &mut sound), closure, key, item.clone())?;
                 }
-                // Elements of a set are walked in another order.
+                // Elements of a set are iterated in another order.
                 let walked = *kind == CollectionKind::List || sound == Formula::True;
                 (truth, if walked { sound } else { self.sound_flag(collection, closure) })
             }
@@ -106,7 +108,7 @@ impl<'p> Encoder<'p> {
             Collection::Insert(inner, item) => {
                 let (before, sound) = self.all(inner, closure)?;
                 let Some((new, new_sound)) = self.one(closure, None, item.clone())? else {
-                    // The index of an element of a set depends on the others.
+                    // The index of an element of a set depends on the other elements.
                     let truth = self.all_flag(collection, closure);
                     return Ok((truth, self.sound_flag(collection, closure)));
                 };
@@ -122,7 +124,7 @@ impl<'p> Encoder<'p> {
                 self.all_after_write(collection, closure, inner, (key, value))?
             }
             Collection::Remove(inner, _) | Collection::Drop(inner, _) => {
-                // Later elements move up: what is said of them by index may change.
+                // Later elements move, so statements about their indexes may change.
                 let moves = inner.kind() != CollectionKind::Map && closure.binders.len() > 1;
                 let (before, sound) = self.all(inner, closure)?;
                 let after = self.all_flag(collection, closure);
@@ -189,7 +191,8 @@ impl<'p> Encoder<'p> {
         Ok(sound)
     }
 
-    /// A quantifier over a base: of single elements it says what `Instance` and `Witness` do.
+    /// Encodes a quantifier over a base. Its implications for single elements are those of
+    /// `Instance` and `Witness`.
     fn base_all(
         &mut self,
         collection: &Rc<Collection>,
@@ -225,7 +228,8 @@ impl<'p> Encoder<'p> {
         Ok(holds)
     }
 
-    /// An element at which a quantifier fails, if it fails; none where its index would have to be known.
+    /// Returns an element at which a quantifier fails, if it fails; `None` if its index would have
+    /// to be known.
     fn witness(
         &mut self,
         collection: &Rc<Collection>,
@@ -272,7 +276,7 @@ impl<'p> Encoder<'p> {
         (flag, self.vars.len() > known)
     }
 
-    /// Adds that what is true of all elements is true of this one, if it is there.
+    /// States that a property of all elements holds for this element, if it is present.
     pub fn instantiate(
         &mut self,
         universal: &Universal<'p>,
@@ -315,8 +319,8 @@ impl<'p> Encoder<'p> {
         Ok(Some((truth, sound)))
     }
 
-    /// Adds one more element to what is true of all so far, as it is walked: what comes after one of which it is
-    /// not true is not looked at.
+    /// Adds one more element to the conjunction of the elements so far, in the order of iteration.
+    /// Elements after the first false one are not evaluated.
     fn and_then(
         &mut self,
         (truth, sound): (&mut Formula, &mut Formula),
@@ -334,7 +338,8 @@ impl<'p> Encoder<'p> {
         Ok(())
     }
 
-    /// The name of a quantifier: what it ranges over, and its body as written.
+    /// Returns the term of a quantifier: the collection that it ranges over, and the text of its
+    /// body.
     fn named_quantifier(&mut self, collection: &Rc<Collection>, closure: &Closure<'p>) -> TermId {
         let term = self.term(&SymbolicValue::Collection(collection.clone()));
         let args = match () {
@@ -364,7 +369,7 @@ impl<'p> Encoder<'p> {
         self.flag(Op::Sound, vec![term])
     }
 
-    /// The body over any element of the type; none where it is not looked into.
+    /// Encodes the body over any element of the type; `None` if it is not interpreted.
     fn generic(
         &mut self,
         collection: &Rc<Collection>,
@@ -378,7 +383,7 @@ impl<'p> Encoder<'p> {
         };
         let key = match collection.kind() {
             CollectionKind::Map => Some(self.number(Sort::Text, key, (None, None))),
-            // The index of an element of a set depends on the others.
+            // The index of an element of a set depends on the other elements.
             CollectionKind::Set => None,
             CollectionKind::List => {
                 Some(self.number(Sort::Int, key, (Some(0), Some(i64::MAX.into()))))
@@ -393,7 +398,8 @@ impl<'p> Encoder<'p> {
         let outcome = self.apply(closure, key, SymbolicValue::Typed(ty, element));
         self.generic -= 1;
         let Some(outcome) = outcome? else { return Ok(None) };
-        // Of a body that is no number here, such as an element of a list as written, no range is known.
+        // If the body is not a number here, for example because it is an element of a literal list,
+        // no range is known.
         let range = match (closure.op, self.open(outcome.value)) {
             (_, SymbolicValue::Number(_, number)) => self.range(&number),
             (QuantifierOp::Count, _) => (Some(0), Some(1)),
@@ -403,7 +409,8 @@ impl<'p> Encoder<'p> {
         Ok(Some(Generic { sound: outcome.sound == Formula::True, range }))
     }
 
-    /// The exact sum of the bodies, or of how many it is true; and whether no body faults.
+    /// Encodes the exact sum of the bodies, or the number of elements for which the body is true,
+    /// and the condition that no body faults.
     fn sum(
         &mut self,
         collection: &Rc<Collection>,
@@ -431,7 +438,7 @@ impl<'p> Encoder<'p> {
             Collection::Insert(inner, item) if !by_index => {
                 let there = self.has(inner, item)?;
                 let there = if mutant!("a sum counts twice") { Formula::False } else { there };
-                // Where it is there already, it goes and comes.
+                // If the element is already present, it is removed and added again.
                 let new = self.summand(closure, None, item.clone())?;
                 new.map(|new| (inner, there, new.clone(), new))
             }
@@ -463,7 +470,8 @@ impl<'p> Encoder<'p> {
         let rest = self.choose_number(&was_there, less, sum)?;
         let times = i128::from(!mutant!("a sum forgets the last element"));
         let sum = rest.plus(times, &new.number).ok_or(TooMuch)?;
-        // Every body is evaluated: nothing cuts a sum short. Of what went it is not known whether it was what faulted.
+        // Every body is evaluated, because nothing ends a sum early. It is unknown whether a
+        // removed element was the one that faulted.
         let never = sound.and(new.sound);
         let sound = match &**collection {
             Collection::Append(..) | Collection::Insert(..) => never,
@@ -472,7 +480,7 @@ impl<'p> Encoder<'p> {
         Ok((sum, sound))
     }
 
-    /// The sum over what is written out.
+    /// Encodes the sum over a literal collection.
     fn written_sum(
         &mut self,
         collection: &Rc<Collection>,
@@ -512,7 +520,8 @@ impl<'p> Encoder<'p> {
         Ok(Some(Summand { number, sound: outcome.sound }))
     }
 
-    /// A sum of which the range is known, where the elements have a type: as many summands as there are elements.
+    /// Encodes a sum of which the range is known, if the elements have a type. There are as many
+    /// summands as elements.
     fn unknown_sum(
         &mut self,
         collection: &Rc<Collection>,
@@ -531,7 +540,7 @@ impl<'p> Encoder<'p> {
             } else {
                 greatest
             };
-            // least · len ≤ sum ≤ greatest · len, since every summand is in the range.
+            // least · len ≤ sum ≤ greatest · len, because every summand is in the range.
             if let Some(lower) = least.and_then(|least| Formula::le(&len.times(least)?, &sum)) {
                 self.know(ProofRule::SumRange, lower)?;
             }
@@ -544,7 +553,7 @@ impl<'p> Encoder<'p> {
     }
 }
 
-/// The type of what is in a collection; none where it is only written out.
+/// Returns the type of the elements of a collection; `None` if it is only a literal.
 fn element_type(collection: &Collection) -> Option<TypeId> {
     match collection {
         Collection::Base { of, .. } => Some(*of),

@@ -1,5 +1,6 @@
-//! Functions, and what is asked of texts, history, time, budgets and the world (semantics §1): a variable by the question, so that the
-//! same question has the same answer within a decision, and nothing else is known of it but its range.
+//! Functions, and questions about texts, history, time, budgets and the world (semantics §1). Each
+//! question is one variable, so that the same question has the same answer within a decision. Only
+//! the range of the answer is known.
 
 use crate::bodies::written;
 use crate::encoder::{Encoder, EncoderEnv};
@@ -58,7 +59,7 @@ impl<'p> Encoder<'p> {
                 SymbolicOutcome::sound(self.number(Sort::Int, len, (Some(0), Some(most.into()))))
             }
             (Lower | Upper | Trim, _) if texts => self.named(Sort::Text, name, terms),
-            // Numbers of two kinds may be one term and two texts.
+            // Numbers of two sorts may be the same term but two texts.
             (Text, [operand, _]) => {
                 let kind = match operand {
                     SymbolicValue::Number(sort, _) => format!("{sort:?}"),
@@ -87,7 +88,7 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    /// A text, path or url of which only the name is known, and which is always there.
+    /// Returns a text, path or URL of which only the name is known, and which is always present.
     pub(crate) fn named(&mut self, sort: Sort, name: String, args: Vec<TermId>) -> SymbolicOutcome {
         let term = self.terms.intern(Op::Node(name), args);
         SymbolicOutcome::sound(self.number(sort, term, (None, None)))
@@ -115,7 +116,7 @@ impl<'p> Encoder<'p> {
                 return Ok(self.text_relation(node, values, sound));
             }
             Node::Known(fact, keys) if self.is_key(*fact, keys) => {
-                // A row is known exactly if it is there.
+                // A row is known exactly if it is present.
                 let of_row = if mutant!("a known row has any key") { Vec::new() } else { terms };
                 let row = Op::Node(written(&Node::Row(*fact, keys.clone())));
                 let row = self.terms.intern(row, of_row);
@@ -149,7 +150,7 @@ impl<'p> Encoder<'p> {
                 self.perhaps(term, returns)
             }
             Node::Member(..) => self.perhaps(term, None),
-            // A probe's answer, or a key that nobody has found, may be missing.
+            // The answer of a probe, or a key that was not found, may be missing.
             _ => self.perhaps(term, None),
         };
         let known = self.flag(Op::Sound, vec![term]);
@@ -161,7 +162,7 @@ impl<'p> Encoder<'p> {
         self.plan.facts.get(fact as usize).is_some_and(|fact| fact.keys as usize == values.len())
     }
 
-    /// An option of which only the type is known.
+    /// Returns an option of which only the type is known.
     pub(crate) fn perhaps(&mut self, term: TermId, ty: Option<u32>) -> SymbolicValue {
         let there = self.flag(Op::IsSome, vec![term]);
         let inner = self.terms.intern(Op::Inner, vec![term]);
@@ -193,7 +194,7 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    /// `matches` and `within`: false of what is missing.
+    /// Encodes `matches` and `within`, which are false for a missing value.
     fn text_relation(
         &mut self,
         node: &Node,

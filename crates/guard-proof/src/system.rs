@@ -1,5 +1,5 @@
-//! The obligations of one tool: what holds when a call of it is allowed, what its effects and observations do, and
-//! what must hold afterwards (semantics §15).
+//! The proof obligations of one tool: what holds when a call of it is allowed, the changes by its
+//! effects and observations, and what must hold afterwards (semantics §15).
 
 use crate::charges::affordable;
 use crate::encoder::{Encoder, EncoderEnv};
@@ -16,7 +16,7 @@ use guard_plan::plan::{
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Most invariants that are given in one problem.
+/// The maximum number of invariants that are given in one problem.
 const MOST_INVARIANTS: usize = 64;
 
 /// The source of a given.
@@ -24,61 +24,63 @@ const MOST_INVARIANTS: usize = 64;
 pub enum Given {
     /// The call was not refused by this `deny` of the tool.
     Deny(usize),
-    /// The call was not refused for what it costs.
+    /// The call was not refused because of its cost.
     Costs,
-    /// The invariant holds before.
+    /// The invariant holds before the call.
     Invariant(InvariantId),
-    /// No effect faults.
+    /// No effect causes a fault.
     Effects,
-    /// The variable is within its type afterwards.
+    /// The variable is within its type after the call.
     Refined(VarId),
     /// This `requires` of the tool is met.
     Requires(usize),
-    /// What a counter of the session counts has not reached its bound.
+    /// The count of a session's limit has not reached its bound.
     Limit(LimitId),
-    /// The variable is as at first until a call of a tool that writes it succeeds.
+    /// The variable has its initial value until a call of a tool that writes it succeeds.
     Unwritten(VarId),
-    /// The bound of this number holds.
+    /// The bound with this number holds.
     Bound(u32),
     /// Counts of a session only grow.
     Growth,
-    /// An answer of history is true only if the tool has succeeded.
+    /// An answer of history that is true only if the tool has succeeded.
     Success(ToolId),
-    /// It is so by what the terms mean: by this rule.
+    /// A fact that follows from the meaning of the terms, by this rule.
     Meaning(ProofRule),
 }
 
-/// Something to be proved.
+/// A goal to be proved.
 #[derive(Debug, Clone)]
 pub struct ProofGoal {
-    /// What, as the plan says it.
+    /// The claim, as in the plan.
     pub claim: Claim,
-    /// What must hold; none where it takes too much to say, which is never proved.
+    /// The formula of the claim; none if it exceeds the limits of the encoding, so that it is never
+    /// proved.
     pub formula: Option<Formula>,
 }
 
 /// The obligations of one tool.
 pub struct System {
-    /// The variables' terms.
+    /// The terms of the variables.
     pub terms: TermTable,
     /// The variables.
     pub vars: Rc<[Variable]>,
-    /// Why the hypotheses of the same number are given.
+    /// The sources of the hypotheses, by the same index.
     pub given: Vec<Given>,
-    /// What is to be proved, in the order of the claims.
+    /// The goals, in the order of the claims.
     pub goals: Vec<ProofGoal>,
     hypotheses: Rc<[Formula]>,
     /// The hypotheses without the refinements that are goals themselves.
     unrefined: Rc<[Formula]>,
-    /// The sorts of variables of which it is known.
+    /// The sorts of the variables, where they are known.
     sorts: HashMap<Var, Sort>,
 }
 
 impl System {
-    /// Returns the system of what the effects of a call must preserve. The givens are the conditions of every call that
-    /// passes the stages before the effects, and the invariants and bounds that hold in every committed state; bounds come with
-    /// what the settlement of a call must preserve of them. Hypotheses and variables that are there without bounds keep
-    /// their numbers.
+    /// Returns the system of what the effects of a call must preserve. The givens are the
+    /// conditions of every call that passes the stages before the effects, and the invariants and
+    /// bounds that hold in every committed state. Bounds are given together with what the
+    /// settlement of a call must preserve of them. Hypotheses and variables that exist without
+    /// bounds keep their numbers.
     pub fn with_bounds(
         plan: &Plan,
         id: ToolId,
@@ -132,9 +134,10 @@ impl System {
         builder.finish(goals)
     }
 
-    /// Returns the system of what the observations of a settled call must preserve, for any subset of them that is
-    /// written. The givens are the invariants that hold in every committed state. Nothing about the call is given: the
-    /// conditions under which it was allowed may no longer hold.
+    /// Returns the system of what the observations of a settled call must preserve, for any subset
+    /// of them that is written. The givens are the invariants that hold in every committed state.
+    /// Nothing about the call is given, because the conditions under which it was allowed may no
+    /// longer hold.
     pub fn of_observations(plan: &Plan, id: ToolId, assumable: &[bool], width: Width) -> System {
         let tool = &plan.tools[id as usize];
         let mut builder = SystemBuilder::new(plan, tool, tool.returns, width);
@@ -160,7 +163,7 @@ impl System {
         builder.finish(goals)
     }
 
-    /// The problem of one goal; none where it takes too much to say.
+    /// Returns the problem of one goal; `None` if it exceeds the limits of the encoding.
     pub fn problem(&self, goal: &ProofGoal) -> Option<ProofProblem> {
         let negated_goal = if mutant!("the goal is not negated") {
             goal.formula.clone()?
@@ -174,12 +177,13 @@ impl System {
         Some(ProofProblem { vars: self.vars.clone(), hypotheses, negated_goal })
     }
 
-    /// The problem of whether the opposite of a goal can be beside what is given.
+    /// Returns the problem whether the negation of a goal is consistent with the givens.
     pub(crate) fn problem_of(&self, negated_goal: Formula) -> ProofProblem {
         ProofProblem { vars: self.vars.clone(), hypotheses: self.hypotheses.clone(), negated_goal }
     }
 
-    /// The problem of whether what is given can be at all: a certificate for it shows that it cannot.
+    /// Returns the problem whether the givens are consistent. A certificate for it shows that they
+    /// are not.
     pub fn vacuity(&self) -> ProofProblem {
         ProofProblem {
             vars: self.vars.clone(),
@@ -194,7 +198,7 @@ impl System {
     }
 }
 
-/// The operands of the outermost `and`s of a condition, in order.
+/// Returns the operands of the outermost `and`s of a condition, in order.
 pub fn parts(condition: &Expr) -> Vec<NodeId> {
     fn walk(condition: &Expr, id: NodeId, parts: &mut Vec<NodeId>) {
         match condition.0[id as usize] {
@@ -259,7 +263,8 @@ impl<'p> SystemBuilder<'p> {
         }
     }
 
-    /// The invariants that hold before: those of the frame first, then others that read what the tool reads.
+    /// Adds the invariants that hold before the call: those of the frame first, then others that
+    /// read variables of the tool.
     pub(crate) fn invariants(
         &mut self,
         assumable: &[bool],
@@ -293,7 +298,8 @@ impl<'p> SystemBuilder<'p> {
         }
     }
 
-    /// The parts of an invariant, each where those before it hold; none for what takes too much.
+    /// Returns the parts of an invariant, each under the condition that those before it hold;
+    /// `None` for parts that exceed the limits.
     fn preserved(
         &mut self,
         invariant: InvariantId,
@@ -328,7 +334,7 @@ impl<'p> SystemBuilder<'p> {
         formulas
     }
 
-    /// Moves what is known of the variables by now to the hypotheses.
+    /// Moves the known facts about the variables to the hypotheses.
     pub(crate) fn give_facts(&mut self) {
         let facts = std::mem::take(&mut self.encoder.facts);
         self.hypotheses.extend(facts.into_iter().map(|(rule, fact)| (Given::Meaning(rule), fact)));

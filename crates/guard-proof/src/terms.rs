@@ -1,8 +1,9 @@
-//! Terms, which the variables stand for: expressions over the state before a call and over its arguments, each interned
-//! once.
+//! Terms, which the variables stand for: expressions over the state before a call and over its
+//! arguments. Each term is interned once.
 //!
-//! A term is typed and known by its whole structure: operator, sort, operands. Two expressions that are the same term have
-//! the same value; nothing is said of two that are not.
+//! A term is typed and identified by its whole structure: operator, sort, operands. Two expressions
+//! with the same term have the same value. Nothing is known about two expressions with different
+//! terms.
 
 use crate::formula::Formula;
 use crate::linear::Linear;
@@ -10,24 +11,24 @@ use crate::value::Sort;
 use guard_plan::plan::{ArithOp, QuantifierOp, SessionMeasure, TypeId, VarId};
 use std::collections::HashMap;
 
-/// The counts of a session at a proposal, or at the settlement of the same call.
+/// A moment of a call at which the counts of a session are read: its proposal or its settlement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Moment {
-    /// When the call is proposed.
+    /// The proposal of the call.
     Proposal,
-    /// When it settles.
+    /// The settlement of the call.
     Settlement,
 }
 
-/// A term, by number.
+/// The number of a term.
 pub type TermId = u32;
 
 /// A term: its operator and its operands.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Term {
-    /// Its operator.
+    /// The operator.
     pub op: Op,
-    /// Its operands.
+    /// The operands.
     pub args: Vec<TermId>,
 }
 
@@ -40,69 +41,70 @@ pub enum Op {
     Param(u32),
     /// The result of the call.
     Result,
-    /// A number of the session at a moment of the call.
+    /// A measure of the session at a moment of the call.
     Measure(SessionMeasure, Moment),
-    /// Something of which nothing is known, not even that something else is the same.
+    /// A value about which nothing is known, not even that another value is equal.
     Fresh(u32),
-    /// A text as written.
+    /// A literal text.
     Text(String),
-    /// A sum, of this sort.
+    /// A sum of this sort.
     Number(Sort, Linear),
     /// A condition.
     Truth(Formula),
     /// A field of a record.
     Field(u32),
-    /// What is in a collection at a key or index; where there is none, anything.
+    /// The value in a collection at a key or index; unspecified if there is none.
     At,
-    /// Whether an element is in a list or set, or a map has a key.
+    /// True if an element is in a list or set, or a map has a key.
     Has,
-    /// Whether a changed list has an index: an index is no element, though both may be the same number.
+    /// True if a changed list has an index. An index is not an element, although both may be the
+    /// same number.
     HasIndex,
-    /// How many elements there are.
+    /// The number of elements.
     Len,
-    /// A value where there is one; where there is none, anything.
+    /// The value of an option; unspecified if there is none.
     Inner,
-    /// Whether an option has a value.
+    /// True if an option has a value.
     IsSome,
-    /// An option, by whether there is a value and which.
+    /// An option, from the condition that the value is present and the value.
     Optional,
-    /// The value that the first of two branches has where the condition holds.
+    /// The value of a choice: the first branch if the condition holds, otherwise the second.
     Choice,
-    /// A collection with a change, or written out.
+    /// A collection with a change, or a literal collection.
     Changed(&'static str),
-    /// Several values in one.
+    /// Several values as one.
     Tuple,
-    /// A product, of this sort.
+    /// A product of this sort.
     Product(Sort),
     /// The quotient by a constant, rounded half to even.
     Rounded(i128),
-    /// The quotient by a constant, toward zero.
+    /// The quotient by a constant, rounded toward zero.
     Truncated(i128),
-    /// The quotient by a constant, downwards.
+    /// The quotient by a constant, rounded down.
     Floored(i128),
-    /// An operation on two sorts that is not looked into.
+    /// An operation on two sorts that is not interpreted.
     Arith(ArithOp, Sort, Sort),
-    /// A quantifier: what it ranges over and its body as written.
+    /// A quantifier, by the collection that it ranges over and the text of its body.
     Quantified(QuantifierOp),
-    /// The element at which a quantifier fails, if it does.
+    /// The element at which a quantifier fails, if it fails.
     Witness,
-    /// A bound variable of a body as written, counted from the outermost quantifier of that body.
+    /// A bound variable in the text of a body, counted from the outermost quantifier of that body.
     Bound(u32),
-    /// A node as written, without its operands; by its text.
+    /// A node without its operands, by its text.
     Node(String),
     /// A value decoded as a type.
     Decoded(TypeId),
-    /// Whether a value is within the refinements of a type, where that is not looked into.
+    /// True if a value satisfies the refinements of a type, where that is not interpreted.
     Fits(TypeId),
-    /// Whether two values are the same one, where that is not looked into.
+    /// True if two values are equal, where that is not interpreted.
     Same,
-    /// Whether a value that is not looked into is true.
+    /// True if a value that is not interpreted is true.
     IsTrue,
-    /// Whether evaluating something that is not looked into is without fault.
+    /// True if the evaluation of something that is not interpreted is without fault.
     Sound,
 }
 
-/// All terms of a problem, each once.
+/// The terms of a problem, each once.
 #[derive(Debug, Clone, Default)]
 pub struct TermTable {
     terms: Vec<Term>,
@@ -110,7 +112,7 @@ pub struct TermTable {
 }
 
 impl TermTable {
-    /// The number of a term.
+    /// Returns the number of a term.
     pub fn intern(&mut self, op: Op, args: Vec<TermId>) -> TermId {
         let term = Term { op, args };
         if let Some(id) = self.numbers.get(&term) {
@@ -122,13 +124,13 @@ impl TermTable {
         id
     }
 
-    /// A term that is shared with nothing.
+    /// Returns a new term that is shared with nothing.
     pub fn fresh(&mut self) -> TermId {
         let next = if mutant!("what is unknown is always the same") { 0 } else { self.terms.len() };
         self.intern(Op::Fresh(next as u32), Vec::new())
     }
 
-    /// The term of a number.
+    /// Returns the term with a number.
     pub fn get(&self, id: TermId) -> &Term {
         &self.terms[id as usize]
     }

@@ -1,4 +1,4 @@
-//! Symbolic values: what an expression comes to, over all states and arguments at once.
+//! Symbolic values: the value of an expression over all states and arguments at once.
 
 use crate::formula::Formula;
 use crate::linear::Linear;
@@ -6,26 +6,27 @@ use crate::terms::TermId;
 use guard_plan::plan::{TypeDef, TypeId};
 use std::rc::Rc;
 
-/// The width of a guard's integers, in bits. Tests use small widths, in which a statement can be checked exhaustively.
+/// The width of a guard's integers, in bits. Tests use small widths, for which a statement can be
+/// checked exhaustively.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Width(pub u32);
 
 impl Width {
-    /// The width of every guard that runs: 64 bits.
+    /// The width of every guard outside of tests: 64 bits.
     pub const REAL: Width = Width(64);
 
-    /// The least integer.
+    /// Returns the minimum integer.
     pub fn least(self) -> i128 {
         -(1 << (self.0 - 1))
     }
 
-    /// The greatest integer.
+    /// Returns the maximum integer.
     pub fn greatest(self) -> i128 {
         (1 << (self.0 - 1)) - 1
     }
 }
 
-/// The sort of a number. Different sorts never mix.
+/// The sort of a number. Different sorts are never mixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sort {
     /// `int`.
@@ -36,13 +37,13 @@ pub enum Sort {
     Duration,
     /// `time`.
     Time,
-    /// A variant, by index.
+    /// A variant of an enum, by index.
     Enum,
-    /// A string: equal texts are equal numbers, and their order says nothing.
+    /// A string. Equal texts are equal numbers, and their order has no meaning.
     Text,
-    /// A path, likewise.
+    /// A path, as a number like a string.
     Path,
-    /// A url, likewise.
+    /// A URL, as a number like a string.
     Url,
 }
 
@@ -63,21 +64,22 @@ impl Sort {
 pub enum SymbolicValue {
     /// A number, variant or text.
     Number(Sort, Linear),
-    /// A truth value.
+    /// A boolean.
     Bool(Formula),
-    /// A value where the condition holds, none elsewhere. The value is never itself one.
+    /// A value if the condition holds, otherwise none. The value is never an option itself.
     Option(Formula, Box<SymbolicValue>),
     /// A record.
     Record(Vec<SymbolicValue>),
     /// A collection.
     Collection(Rc<Collection>),
-    /// One of this type, of which nothing else is known: looked into when somebody asks.
+    /// A value of this type about which nothing else is known. Its structure is created when it is
+    /// needed.
     Typed(TypeId, TermId),
-    /// Something that is not looked into.
+    /// A value that is not interpreted.
     Opaque(TermId),
 }
 
-/// Lists, sets and maps.
+/// The kinds of collections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CollectionKind {
     /// A list.
@@ -88,33 +90,33 @@ pub enum CollectionKind {
     Map,
 }
 
-/// A collection: one that is there before the call or written out, and what was done to it since.
+/// A collection: one that exists before the call or is a literal, and the changes to it since.
 #[derive(Debug)]
 pub enum Collection {
-    /// One that is only known by its term.
+    /// A collection that is known only by its term.
     Base {
         /// The term.
         term: TermId,
-        /// What it is.
+        /// The kind of the collection.
         kind: CollectionKind,
         /// The type of its elements or values.
         of: TypeId,
-        /// Most elements.
+        /// The maximum number of elements.
         max: Option<u64>,
     },
-    /// A list or set, written out.
+    /// A literal list or set.
     Literal(CollectionKind, Vec<SymbolicValue>),
-    /// A map, written out: texts and values.
+    /// A literal map: keys as texts, and values.
     Entries(Vec<(SymbolicValue, SymbolicValue)>),
-    /// A list with one more at its end.
+    /// A list with one more element at its end.
     Append(Rc<Collection>, SymbolicValue),
-    /// A set with an element.
+    /// A set with one more element.
     Insert(Rc<Collection>, SymbolicValue),
     /// A list without the first element equal to this, or a set without it.
     Remove(Rc<Collection>, SymbolicValue),
     /// A map with this value at this key.
     Put(Rc<Collection>, SymbolicValue, SymbolicValue),
-    /// A list with this value at this index, which is there.
+    /// A list with this value at this index, which exists.
     Replace(Rc<Collection>, SymbolicValue, SymbolicValue),
     /// A map without this key.
     Drop(Rc<Collection>, SymbolicValue),
@@ -135,7 +137,8 @@ impl Collection {
     }
 }
 
-/// The sort of the numbers that stand for values of a type, with their range; none for other types.
+/// Returns the sort and the range of the numbers that stand for values of a type; `None` for other
+/// types.
 pub(crate) fn number_of(def: &TypeDef, width: Width) -> Option<(Sort, Option<i128>, Option<i128>)> {
     let bounded = |sort, min: &Option<i64>, max: &Option<i64>| {
         let least = min.map_or(width.least(), i128::from);
@@ -160,8 +163,8 @@ pub(crate) fn number_of(def: &TypeDef, width: Width) -> Option<(Sort, Option<i12
     }
 }
 
-/// The encoding takes more than it may, in steps or in the size of numbers: what it was for is not proved, and not given. No
-/// term, variable or condition stands for it.
+/// The error of an encoding that exceeds its limits, in steps or in the size of numbers. The
+/// statement is then neither proved nor given. No term, variable or condition stands for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TooMuch;
 
@@ -171,14 +174,14 @@ pub(crate) type Encoded<T> = Result<T, TooMuch>;
 /// The symbolic outcome of an expression, and the condition under which its evaluation is without fault.
 #[derive(Debug, Clone)]
 pub(crate) struct SymbolicOutcome {
-    /// Its value; where there is a fault, anything.
+    /// The value; unspecified if there is a fault.
     pub value: SymbolicValue,
-    /// There is no fault.
+    /// The condition that there is no fault.
     pub sound: Formula,
 }
 
 impl SymbolicOutcome {
-    /// A value that is always there.
+    /// Returns a value whose evaluation is never a fault.
     pub fn sound(value: SymbolicValue) -> SymbolicOutcome {
         SymbolicOutcome { value, sound: Formula::True }
     }
