@@ -9,7 +9,7 @@ use std::fmt;
 
 /// An adapter under test, in this process or behind a line protocol.
 pub trait Adapter {
-    /// Introduces itself.
+    /// Sends `hello`, and returns the adapter's declaration.
     ///
     /// # Errors
     ///
@@ -45,42 +45,45 @@ pub trait Adapter {
     ///
     /// Returns an error if the adapter cannot be judged.
     fn replay(&mut self, replay: &ReplayRequest) -> Result<ReplayAnswer, AdapterTrouble>;
-    /// Ends a case. After a clean one the adapter may be kept for another case.
+    /// Ends a case. After a clean case, the adapter may be kept for another one.
     ///
     /// # Errors
     ///
-    /// Returns an error if the adapter does not begin anew after a clean case, although it declares that it does.
+    /// Returns an error if the adapter does not reset itself after a clean case, although it
+    /// declares that it does.
     fn finish(&mut self, clean: bool) -> Result<(), AdapterTrouble> {
         let _ = clean;
         Ok(())
     }
-    /// Ends the adapter, as the end of its input does.
+    /// Ends the adapter by closing its input.
     ///
     /// # Errors
     ///
-    /// Returns how it ended, if it did not end by itself with exit status 0, or left a process behind.
+    /// Returns the way in which it ended, if it did not exit by itself with status 0, or left a
+    /// process running.
     fn end(&mut self) -> Result<(), String> {
         Ok(())
     }
-    /// Ends the outage of its guard, if there is one: the guard answers again.
+    /// Ends the outage of the guard, if there is one: the guard answers again.
     fn end_outage(&mut self) {}
-    /// Shortens the time limit of each step: the adapter was silent in this case before.
+    /// Shortens the time limit of each step, because the adapter was silent in this case before.
     fn shorten_patience(&mut self) {}
-    /// True if all its processes sleep: when it is silent then, no busy machine is the reason.
+    /// Returns true if all processes of the adapter sleep: a busy machine is then not the reason
+    /// for its silence.
     fn is_asleep(&mut self) -> bool {
         false
     }
-    /// True if earlier cases were played in this process.
+    /// Returns true if earlier cases were played in this process.
     fn is_used(&self) -> bool {
         false
     }
-    /// Returns the end of its diagnostic output.
+    /// Returns the end of the adapter's diagnostic output.
     fn said(&mut self) -> String {
         String::new()
     }
 }
 
-/// Starts adapters, one for each case.
+/// A source of adapters, one for each case.
 pub trait Contestant: Sync {
     /// Starts a new adapter.
     ///
@@ -88,7 +91,7 @@ pub trait Contestant: Sync {
     ///
     /// Returns an error if the adapter cannot be started.
     fn start(&self) -> Result<Box<dyn Adapter + '_>, AdapterTrouble>;
-    /// Starts a new adapter whose guard fails in this way, and that has served no case before.
+    /// Starts a new adapter whose guard fails in this way, and that has played no case before.
     ///
     /// # Errors
     ///
@@ -108,21 +111,21 @@ pub trait AdapterWorld {
     ///
     /// # Errors
     ///
-    /// [`Refused`] where the model gives no turn.
+    /// Returns [`Refused`] if the model gives no turn.
     fn model(&mut self, messages: &[ModelMessage]) -> Result<ModelTurn, Refused>;
     /// Records that a tool begins to run.
     fn begin(&mut self, call: &ModelCall);
     /// Returns the next call that has ended, with its id. `idle` is true if the adapter has nothing
     /// else to begin.
     fn ended(&mut self, idle: bool) -> Option<(String, Done)>;
-    /// Returns whether calls are held until others run beside them.
+    /// Returns true if calls are held until other calls run at the same time.
     fn is_expecting_company(&self) -> bool {
         true
     }
     /// Returns the time, RFC 3339.
     fn now(&mut self) -> String;
-    /// Returns whether a call in flight ends at this question for the time, which is answered only when the adapter has
-    /// nothing else to do.
+    /// Returns true if a call in flight ends at this question for the time. The question is
+    /// answered only when the adapter has nothing else to do.
     fn is_racing(&mut self) -> bool {
         false
     }
@@ -130,21 +133,22 @@ pub trait AdapterWorld {
     fn approval(&mut self, request: &ApprovalRequest) -> ApprovalAnswer;
     /// Asks the host for the answer of a probe.
     fn probe(&mut self, name: &str) -> Option<Value>;
-    /// Returns the run of another session that begins now, beside the run that goes on. It is given out once.
+    /// Returns the run of another session that begins now, parallel to the current run. It is
+    /// returned once.
     fn beside(&mut self) -> Option<Run> {
         None
     }
-    /// Says whose questions follow, where several runs go on.
+    /// Selects the session of the following questions, if several runs are in progress.
     fn select(&mut self, session: &str) {
         let _ = session;
     }
-    /// Takes the end of the run that began beside another.
+    /// Receives the end of the parallel run.
     fn beside_ended(&mut self, end: Result<LoopEnd, AdapterTrouble>) {
         let _ = end;
     }
 }
 
-/// The model is gone: the script has ended. The adapter must end its loop.
+/// The error that the model is gone, because the script has ended. The adapter must end its loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refused;
 
@@ -166,7 +170,7 @@ pub enum TroubleKind {
     Hang,
     /// It ended unexpectedly.
     Crash,
-    /// Its output is not a message, or not one that is allowed now.
+    /// Its output is not a message, or not a message that is allowed now.
     Message,
     /// It sent too much output.
     Flood,
@@ -184,12 +188,12 @@ impl TroubleKind {
         TroubleKind::Error,
     ];
 
-    /// Returns the kind with this name.
+    /// Returns the kind with this name, if there is one.
     pub fn from_word(word: &str) -> Option<TroubleKind> {
         TroubleKind::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
-    /// Returns its name.
+    /// Returns the name of the kind.
     pub fn word(self) -> &'static str {
         match self {
             TroubleKind::Start => "start",

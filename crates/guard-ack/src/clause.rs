@@ -1,5 +1,5 @@
-//! The clauses that adapters are judged by, and the capabilities they may declare: read from the
-//! contract's page.
+//! The clauses by which adapters are judged, and the capabilities that they may declare, read from
+//! the contract's page.
 
 use std::sync::LazyLock;
 

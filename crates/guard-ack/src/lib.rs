@@ -1,9 +1,10 @@
-//! The judge of adapters: runs one in a simulated world, and reports the promises that it broke.
+//! The judge of adapters. It runs an adapter in a simulated world, and reports the promises that
+//! the adapter broke.
 //!
-//! A case describes the model's script and the world; `play` runs it against an [`Adapter`],
+//! A case describes the model's script and the world. `play` runs it against an [`Adapter`], and
 //! `judge` compares the observations with the expectations. The judge trusts only its own
-//! observations, not the adapter's claims. It uses neither compiler nor runtime: a guard is passed
-//! on as text.
+//! observations, not the adapter's claims. It uses neither the compiler nor the runtime: a guard is
+//! passed on as text.
 
 #![forbid(unsafe_code)]
 

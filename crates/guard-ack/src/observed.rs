@@ -25,7 +25,7 @@ pub struct Observed {
 pub struct RunSeen {
     /// The messages shown to the model at each request.
     pub shown: Vec<Vec<ModelMessage>>,
-    /// The indexes of its answers in the log.
+    /// The indexes of the model's answers in the log.
     pub asked: Vec<usize>,
     /// The calls that ran, in the order in which they began.
     pub executed: Vec<RanCall>,
@@ -52,12 +52,12 @@ pub struct RanCall {
     pub begun: usize,
     /// The number of those events before its end; `None` if it never ended.
     pub ended: Option<usize>,
-    /// The index in the log of the message that told its end to the adapter.
+    /// The index in the log of the message that reported the call's end to the adapter.
     pub told: Option<usize>,
 }
 
 impl RanCall {
-    /// Returns whether two calls ran at the same time.
+    /// Returns true if two calls ran at the same time.
     pub fn beside(&self, other: &RanCall) -> bool {
         let before = |a: &RanCall, b: &RanCall| a.ended.is_some_and(|end| end < b.begun);
         !before(self, other) && !before(other, self)

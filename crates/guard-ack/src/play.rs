@@ -1,4 +1,4 @@
-//! Plays one case against an adapter, from its first run to its last.
+//! The execution of one case against an adapter, from its first run to its last.
 
 use crate::adapter::{Adapter, AdapterTrouble, Contestant, TroubleKind};
 use crate::case::{CallFile, Case, CaseStep, RunFile, draw};
@@ -15,13 +15,14 @@ use guard_plan::time;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Compiles a guard for adapters that take plans; returns the path of the plan, if any.
+/// A function that compiles a guard for adapters that take plans, and returns the path of the plan,
+/// if any.
 pub type Compile<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
 /// The result of a case.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Played {
-    /// It ran to its end: the broken promises, if any.
+    /// The case ran to its end. Contains the broken promises, if any.
     Judged(Vec<BrokenPromise>),
     /// The adapter could not be judged.
     Errored(AdapterTrouble),
@@ -97,7 +98,7 @@ struct Player<'p> {
     seed: u64,
     plan: Option<String>,
     snapshots: BTreeMap<String, Value>,
-    /// By session: the trace of its last run.
+    /// The trace of the last run of each session.
     traces: BTreeMap<String, Vec<String>>,
 }
 
@@ -177,7 +178,7 @@ impl<'p> Player<'p> {
         let mut broken = Vec::new();
         for (at, run) in self.case.run.iter().enumerate() {
             if run.during.is_some() {
-                // It went on beside the run before it.
+                // This run took place in parallel to the run before it.
                 continue;
             }
             broken.extend(self.steps(run)?);
@@ -210,14 +211,14 @@ impl<'p> Player<'p> {
                 self.adapter.end_outage();
             }
             if !broken.is_empty() {
-                // Runs after a broken one show nothing.
+                // Runs after a broken run show nothing.
                 break;
             }
         }
         Ok(Played::Judged(broken))
     }
 
-    /// Returns the promise that is broken where a run did not end.
+    /// Returns the promise that is broken by a run that did not end.
     fn unfinished(
         &self,
         number: usize,
@@ -230,7 +231,7 @@ impl<'p> Player<'p> {
         judge::UnfinishedRun { case, number, before, runs, ids, trouble }.broken()
     }
 
-    /// Judges a run that has ended, keeps its trace, and replays it where the case asks for that.
+    /// Judges a run that has ended, stores its trace, and replays it if the case requires that.
     fn judge_run(
         &mut self,
         at: usize,
@@ -276,7 +277,7 @@ impl<'p> Player<'p> {
         }
     }
 
-    /// Plays a run, and the one that goes on beside it. Returns what was seen of each.
+    /// Plays a run, and the parallel run, if there is one. Returns the observations of each.
     fn run(&mut self, at: usize, run: &'p RunFile) -> (Vec<RunSeen>, Result<(), AdapterTrouble>) {
         let message = self.message(at, run);
         let beside = self.case.run.get(at + 1);
@@ -293,7 +294,7 @@ impl<'p> Player<'p> {
         seen.end = end;
         let mut all = vec![seen];
         if let Some((mut seen, end)) = beside {
-            // One that never began is judged by what it did not do.
+            // A run that never began is judged by its missing actions.
             if let Some(end) = end {
                 let (end, other) = self.end_of(end);
                 seen.end = end;
@@ -304,7 +305,8 @@ impl<'p> Player<'p> {
         (all, result)
     }
 
-    /// Returns the end that an adapter gave a run. An error is one: the adapter has ended the loop.
+    /// Returns the end that an adapter gave a run. An error counts as an end: the adapter has ended
+    /// the loop.
     fn end_of(
         &mut self,
         end: Result<LoopEnd, AdapterTrouble>,
@@ -327,7 +329,7 @@ impl<'p> Player<'p> {
         }
     }
 
-    /// Takes the steps before a run. Returns the promises that they show to be broken.
+    /// Performs the steps before a run. Returns the promises that are broken by them.
     fn steps(&mut self, run: &RunFile) -> Result<Vec<BrokenPromise>, AdapterTrouble> {
         let mut broken = Vec::new();
         for step in &run.before {
@@ -364,7 +366,7 @@ impl<'p> Player<'p> {
         Ok(broken)
     }
 
-    /// Replays the trace of a run as the case says: unchanged, or with a reversed verdict.
+    /// Replays the trace of a run as the case requires: unchanged, or with a reversed verdict.
     fn replay_after(
         &mut self,
         run: &RunFile,
@@ -383,13 +385,14 @@ impl<'p> Player<'p> {
     }
 }
 
-/// Starts the adapters of cases that are played again, or that are expected to be silent.
+/// A source of adapters for cases that are played again, or in which silence is expected.
 pub struct Repeated<'c> {
     /// Starts the processes.
     pub contestant: &'c dyn Contestant,
-    /// True if each case has a process of its own.
+    /// True if each case has its own process.
     pub is_alone: bool,
-    /// True if the adapter was silent for the whole time limit before: then a part of it suffices.
+    /// True if the adapter was silent for the whole time limit before, so that a part of it is
+    /// sufficient.
     pub is_known_silent: bool,
 }
 

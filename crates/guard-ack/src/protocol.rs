@@ -1,6 +1,8 @@
-//! The messages of `ackp/1`, both directions. One JSON object a line; `docs/reference/ack.md` has an example of each.
+//! The messages of `ackp/1` in both directions, one JSON object per line. `docs/reference/ack.md`
+//! has an example of each.
 //!
-//! Whoever asks chooses the id; the answer carries it. Unknown members are ignored.
+//! The sender of a request chooses its id, and the answer has the same id. Unknown members are
+//! ignored.
 
 mod model;
 
@@ -9,17 +11,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The version that is spoken here.
+/// The protocol version of this crate.
 pub const PROTOCOL: &str = "1";
 
-/// The longest line, in bytes, its end included.
+/// The maximum length of a line in bytes, including its line break.
 pub const MAX_LINE: usize = 16 << 20;
 
-/// A line that asks for something.
+/// A request line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AdapterRequest {
-    /// Chosen by whoever asks.
+    /// The id, which the sender of the request chooses.
     pub id: Value,
     /// The method.
     pub method: String,
@@ -34,20 +36,20 @@ pub struct AdapterRequest {
 pub struct Hello {
     /// The version of the protocol.
     pub protocol: String,
-    /// The hash of the cases.
+    /// The hash of all cases.
     pub suite: String,
 }
 
-/// The answer to `hello`: what an adapter says it can do.
+/// The answer to `hello`: the declaration of the adapter.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Declared {
-    /// Its name.
+    /// The name of the adapter.
     pub name: String,
-    /// Its version.
+    /// The version of the adapter.
     #[serde(default)]
     pub version: String,
-    /// By name; what is not there is not declared.
+    /// The capabilities, by name. A missing capability is not declared.
     pub capabilities: BTreeMap<String, bool>,
     /// True if one process can serve several cases, with a `reset` of everything between them.
     #[serde(default, skip_serializing_if = "is_false")]
@@ -61,7 +63,7 @@ impl Declared {
     }
 }
 
-/// A tool that the agent has.
+/// A tool of the agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentTool {
@@ -72,10 +74,10 @@ pub struct AgentTool {
     pub description: String,
     /// The JSON Schema of its arguments.
     pub schema: Value,
-    /// The framework's own: it has another way through the framework than the rest.
+    /// True if the tool belongs to the framework, which handles it differently from other tools.
     #[serde(default, skip_serializing_if = "is_false")]
     pub native: bool,
-    /// Of a tool that nobody runs here: who does.
+    /// The party that runs the tool, if the adapter does not run it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elsewhere: Option<Elsewhere>,
 }
@@ -85,45 +87,46 @@ pub struct AgentTool {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Elsewhere {
-    /// The provider of the model runs it, such as a search on its own servers.
+    /// The provider of the model runs the tool, for example a search on its own servers.
     Provider,
-    /// It only carries the output in the form of a call.
+    /// The tool only carries the output, in the form of a call.
     Output,
 }
 
-/// `run`: one run of the agent's loop in a session. A session that ran before goes on.
+/// `run`: one run of the agent's loop in a session. A session with earlier runs continues.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
-    /// The session.
+    /// The id of the session.
     pub session: String,
     /// The text of the guard.
     pub source: String,
-    /// The policy in plain rules, where they can say what the guard says.
+    /// The policy as plain rules, if they can express the guard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PlainPolicy>,
-    /// The path of the compiled plan, where there is one.
+    /// The path of the compiled plan, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
-    /// The folder the tools work in; without it nobody can say what exists.
+    /// The folder in which the tools work. Without it, questions about files have no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
-    /// The time at which it begins, RFC 3339.
+    /// The time at which the run begins, in RFC 3339.
     pub now: String,
-    /// The words of the user.
+    /// The user's prompt.
     pub prompt: String,
-    /// The data that the guard may learn from when the session begins.
+    /// The opening data from which the guard may learn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
-    /// The contract of the guard that the last output is judged by.
+    /// The contract of the guard by which the last output is judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contract: Option<String>,
-    /// The tools that the agent has.
+    /// The tools of the agent.
     pub tools: Vec<AgentTool>,
-    /// The guard fails in this run. An adapter that starts `GUARDC` need not look: the command fails by itself.
+    /// The outage of the guard in this run. An adapter that starts `GUARDC` need not read it,
+    /// because the command fails by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outage: Option<Outage>,
-    /// The model streams: its turns come in `pieces`.
+    /// True if the model streams: its turns come in `pieces`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub streamed: bool,
 }
@@ -133,9 +136,9 @@ pub struct Run {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PlainPolicy {
-    /// The tools that may be called; every other call is denied.
+    /// The tools that may be called. Every other call is denied.
     pub tools: Vec<String>,
-    /// The rules. A call is denied if one of its rules applies.
+    /// The rules. A call is denied if one of the rules applies to it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<PolicyRule>,
 }
@@ -145,18 +148,20 @@ pub struct PlainPolicy {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PolicyRule {
-    /// The tool whose calls it denies.
+    /// The tool whose calls are denied.
     pub tool: String,
-    /// It applies only to calls with such an argument.
+    /// The condition on an argument; the rule applies only to calls that satisfy it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<PolicyCondition>,
-    /// It applies only as long as no call of this tool has succeeded in the session.
+    /// The required tool; the rule applies only while no call of this tool has succeeded in the
+    /// session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requires: Option<String>,
-    /// It does not apply to a call that somebody in this role has approved.
+    /// The role that can approve a call; the rule does not apply to a call that a person in this
+    /// role has approved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// The text that the model has to be shown.
+    /// The text that must be shown to the model.
     pub because: String,
 }
 
@@ -177,14 +182,15 @@ pub struct PolicyCondition {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outage {
-    /// The number of the question that it begins with, from 1.
+    /// The number of the question at which it begins, from 1.
     pub at: u64,
-    /// Its kind.
+    /// The kind of outage.
     pub how: OutageKind,
     /// The questions that are counted.
     #[serde(default, skip_serializing_if = "Question::is_propose")]
     pub on: Question,
-    /// The number of runs that it lasts, from the first one on. The count may begin anew with each of them.
+    /// The number of runs with the outage, starting with the first one. The count may restart in
+    /// each of them.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub runs: usize,
 }
@@ -198,7 +204,7 @@ fn is_one(count: &usize) -> bool {
     *count == 1
 }
 
-/// The questions to the guard by which an outage counts.
+/// The questions to the guard that an outage counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -212,12 +218,12 @@ pub enum Question {
     Usage,
     /// A stop.
     Stop,
-    /// A report of what the user says.
+    /// A report of a user message.
     Prompt,
 }
 
 impl Question {
-    /// Returns its name.
+    /// Returns the name of the question.
     pub fn word(self) -> &'static str {
         match self {
             Question::Propose => "propose",
@@ -234,14 +240,14 @@ impl Question {
     }
 }
 
-/// The kinds of outages of the guard.
+/// The kinds of an outage of the guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OutageKind {
-    /// That question is answered with an error; later ones are answered as usual.
+    /// The question is answered with an error. Later questions are answered as usual.
     ErrsOnce,
-    /// That question and everything after it is answered with an error.
+    /// The question and everything after it is answered with an error.
     Errs,
     /// The guard's process ends without an answer.
     Dies,
@@ -250,7 +256,7 @@ pub enum OutageKind {
 }
 
 impl OutageKind {
-    /// Returns its name.
+    /// Returns the name of the kind.
     pub fn word(self) -> &'static str {
         match self {
             OutageKind::ErrsOnce => "errs_once",
@@ -261,31 +267,31 @@ impl OutageKind {
     }
 }
 
-/// The answer to `run`: the loop has ended.
+/// The answer to `run`: the end of the loop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoopEnd {
-    /// How.
+    /// The way in which the loop ended.
     pub ended: LoopEndKind,
     /// The last output of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// The report of the contract on it.
+    /// The contract's report on the output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<Value>,
     /// The lines of the session's trace, from its beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Vec<String>>,
-    /// The tools of this run that the guard did not see.
+    /// The tools of this run whose calls the guard did not see.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unguarded: Vec<String>,
-    /// Why, for people.
+    /// The reason, as text for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
 impl LoopEnd {
-    /// Returns the end of a loop that has nothing to hand over.
+    /// Returns the end of a loop without output.
     pub fn without_output(ended: LoopEndKind, why: Option<String>) -> LoopEnd {
         LoopEnd { ended, output: None, report: None, trace: None, unguarded: Vec::new(), why }
     }
@@ -298,24 +304,24 @@ impl LoopEnd {
 pub enum LoopEndKind {
     /// The model stopped, and nothing was missing.
     Stopped,
-    /// The model stopped, and was let go although something was missing.
+    /// The model stopped, and the stop was allowed although something was missing.
     Incomplete,
-    /// It stopped after the deadline; nothing was asked for.
+    /// The model stopped after the deadline, so nothing was checked.
     Deadline,
-    /// It stopped with a budget exhausted; nothing was asked for.
+    /// The model stopped with an exhausted budget, so nothing was checked.
     Budget,
-    /// It stopped in a halted session; nothing was asked for.
+    /// The model stopped in a halted session, so nothing was checked.
     Halted,
     /// The run was cancelled while a tool ran.
     Cancelled,
-    /// A call waits for an approval that comes later; another run goes on.
+    /// A call waits for an approval that comes later; another run continues.
     Waiting,
-    /// Something went wrong in the adapter.
+    /// An error occurred in the adapter.
     Error,
 }
 
 impl LoopEndKind {
-    /// The word for it.
+    /// Returns the name of the end.
     pub fn word(self) -> &'static str {
         match self {
             LoopEndKind::Stopped => "stopped",
@@ -334,34 +340,34 @@ impl LoopEndKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Done {
-    /// How it ended.
+    /// The outcome of the tool.
     pub outcome: ToolRun,
-    /// The result; of a failure, the error.
+    /// The result, or the error of a failure.
     pub result: Value,
-    /// Of a failure: the way in which the tool fails.
+    /// The way in which the tool fails, if it fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<FailureKind>,
 }
 
-/// The ways in which a tool fails. A framework may treat each in a way of its own.
+/// The ways in which a tool fails. A framework may treat each of them differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
-    /// It returns an error, in the form that the framework has for that.
+    /// The tool returns an error, in the form that the framework defines for errors.
     Error,
-    /// It raises an exception that the framework does not know.
+    /// The tool raises an exception that the framework does not know.
     Exception,
-    /// It asks the model to try again, in the form that the framework has for that.
+    /// The tool asks the model to try again, in the form that the framework defines for that.
     Retry,
-    /// It exceeds its time limit.
+    /// The tool exceeds its time limit.
     Timeout,
     /// The whole run is cancelled while the tool runs; the loop ends `cancelled`.
     Cancelled,
 }
 
 impl FailureKind {
-    /// Returns its name.
+    /// Returns the name of the kind.
     pub fn word(self) -> &'static str {
         match self {
             FailureKind::Error => "error",
@@ -378,23 +384,23 @@ impl FailureKind {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ToolRun {
-    /// It did what it is for.
+    /// The tool succeeded.
     Success,
-    /// It did not.
+    /// The tool failed.
     Failure,
 }
 
-/// `approval.request`: somebody in a role is asked for exactly this call.
+/// `approval.request`: a request that a person in a role approves exactly this call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApprovalRequest {
-    /// The call.
+    /// The id of the call.
     pub call: String,
     /// The tool.
     pub tool: String,
     /// The arguments.
     pub args: Value,
-    /// The role.
+    /// The role of the person.
     pub role: String,
 }
 
@@ -402,23 +408,23 @@ pub struct ApprovalRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ApprovalAnswer {
-    /// True if it is granted.
+    /// True if the approval is granted.
     pub granted: bool,
-    /// Nobody has answered yet: the approval may come in another run.
+    /// True if nobody has answered yet. The approval may come in another run.
     #[serde(default, skip_serializing_if = "is_false")]
     pub later: bool,
-    /// By whom.
+    /// The person who answered.
     pub by: String,
-    /// Until when, RFC 3339.
+    /// The time until which the approval is valid, in RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<String>,
 }
 
-/// `probe.read`: a probe that only the host can answer.
+/// `probe.read`: a question for the answer of a probe that only the host can answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProbeRead {
-    /// Its name.
+    /// The name of the probe.
     pub name: String,
 }
 
@@ -426,7 +432,7 @@ pub struct ProbeRead {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProbeAnswer {
-    /// None: nobody can say.
+    /// The answer; none if nobody can answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Value>,
 }
@@ -435,24 +441,25 @@ pub struct ProbeAnswer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Now {
-    /// RFC 3339.
+    /// The current time, in RFC 3339.
     pub now: String,
 }
 
-/// `reset`: of a session, or of everything: the adapter is as it was when it had started.
+/// `reset`: a request to reset one session or all of them, so that the adapter is in the same state
+/// as after its start.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reset {
-    /// Its id; without it, all sessions.
+    /// The id of the session; all sessions if it is omitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
 }
 
-/// `snapshot`: of a session.
+/// `snapshot`: a request for the snapshot of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OfSession {
-    /// Its id.
+    /// The id of the session.
     pub session: String,
 }
 
@@ -460,33 +467,34 @@ pub struct OfSession {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SnapshotAnswer {
-    /// The adapter's own; it is only kept and given back.
+    /// The snapshot in the adapter's own format. The kit only stores and returns it.
     pub snapshot: Value,
 }
 
-/// `restore`: a session is what it was when the snapshot was taken, whatever has happened since.
+/// `restore`: a request to restore a session to the state at which the snapshot was taken, whatever
+/// has happened since.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Restore {
-    /// Its id.
+    /// The id of the session.
     pub session: String,
-    /// The answer to `snapshot`.
+    /// The snapshot from the answer to `snapshot`.
     pub snapshot: Value,
-    /// The text of its guard.
+    /// The text of the session's guard.
     pub source: String,
-    /// The path of the compiled plan, where there is one.
+    /// The path of the compiled plan, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
-    /// The folder the tools work in.
+    /// The folder in which the tools work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
 }
 
-/// `replay`: a trace is played again without the world.
+/// `replay`: a request to replay a trace without the world.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplayRequest {
-    /// Its lines.
+    /// The lines of the trace.
     pub trace: Vec<String>,
     /// The text of the guard.
     pub source: String,
@@ -496,9 +504,9 @@ pub struct ReplayRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplayAnswer {
-    /// True if each record came out as it was.
+    /// True if each record was reproduced.
     pub agrees: bool,
-    /// The number of the first that did not.
+    /// The number of the first record that was not reproduced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
 }

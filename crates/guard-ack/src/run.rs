@@ -1,4 +1,4 @@
-//! Runs cases in parallel, and puts their outcomes in the order of the cases.
+//! The parallel execution of cases, with their outcomes in the order of the cases.
 
 use crate::adapter::{AdapterTrouble, Contestant, TroubleKind};
 use crate::case::Case;
@@ -11,10 +11,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// The maximum number of errored cases that are played again alone.
+/// The maximum number of errored cases that are played again separately.
 const AGAIN: usize = 10;
 
-/// The number of cases after which an adapter is known to be silent.
+/// The number of cases after which an adapter counts as silent.
 const SILENT: usize = 3;
 
 /// The options of a run.
@@ -43,21 +43,23 @@ pub struct CaseOutcome {
     pub clause: String,
     /// Its claim.
     pub claim: String,
-    /// Its tier.
+    /// The tier of the clause.
     pub tier: u8,
     /// Its verdict.
     pub verdict: CaseVerdict,
     /// True if it is listed as known to fail.
     pub known: bool,
-    /// A usual mistake of adapters that fail it.
+    /// A typical mistake of adapters that fail the case.
     pub hint: Option<String>,
-    /// The time it took, in milliseconds.
+    /// The duration, in milliseconds.
     pub took: u64,
-    /// The reason why a run of it did not end, although a promise is named for that: the adapter was silent, or ended.
+    /// The reason why a run of the case did not end, although a broken promise is named for it: the
+    /// adapter was silent, or ended.
     pub trouble: Option<AdapterTrouble>,
-    /// True if it passed only when it was played again alone, after the adapter could not be judged.
+    /// True if the case passed only when it was played again separately, after the adapter could
+    /// not be judged.
     pub is_flaky: bool,
-    /// Every message, unless it passed.
+    /// Every message, unless the case passed.
     pub log: Vec<String>,
 }
 
@@ -103,7 +105,7 @@ pub struct AckReport {
     pub not_played: usize,
     /// The outcomes, in the order of the cases.
     pub outcomes: Vec<CaseOutcome>,
-    /// Cases that could not be read.
+    /// The cases that could not be read.
     pub unreadable: Vec<Unreadable>,
 }
 
@@ -127,7 +129,7 @@ impl AckReport {
 }
 
 impl CaseOutcome {
-    /// Returns the reason why the case did not come to its end.
+    /// Returns the reason why the case did not run to its end.
     pub fn trouble(&self) -> Option<&AdapterTrouble> {
         match &self.verdict {
             CaseVerdict::Errored(trouble) => Some(trouble),
@@ -213,9 +215,9 @@ fn millis(begun: Instant) -> u64 {
     u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Plays a case. One that does not pass in a process that has served others is played again in a process of its own: what
-/// differs then is what earlier cases left behind. Returns also whether that is sure: a machine that is busy cannot be the
-/// reason.
+/// Plays a case. A case that does not pass in a process that has played others is played again in
+/// its own process: a different result is caused by state that earlier cases left. Also returns
+/// whether that is certain, because a busy machine can be ruled out as the reason.
 fn judged(
     case: &Case,
     contestant: &Repeated,
@@ -252,7 +254,7 @@ fn judged(
     (outcome, declared, is_sure)
 }
 
-/// Returns whether a case came to its end, or the adapter was silent while all its processes slept.
+/// Returns true if a case ran to its end, or the adapter was silent while all its processes slept.
 fn is_ended(played: &Played, seen: &Observed) -> bool {
     !is_trouble(played, seen) || seen.is_asleep
 }
@@ -272,7 +274,8 @@ fn left_behind() -> BrokenPromise {
     }
 }
 
-/// Plays the few cases again in which the adapter was silent or ended, one after another, where the machine may have been busy.
+/// Plays the few cases again in which the adapter was silent or ended, one after another, because
+/// the machine may have been busy.
 fn again_alone(
     judged: &mut [(CaseOutcome, bool)],
     cases: &[Case],
@@ -322,7 +325,7 @@ fn outcome(
         claim: case.claim.clone(),
         tier: case.tier(),
         known: options.known_failing.iter().any(|glob| matches(glob, &case.name)),
-        // What adapters often get wrong about one promise leads astray where another is broken.
+        // A typical mistake for one promise would be misleading if another promise is broken.
         hint: case.hint.clone().filter(|_| match &verdict {
             CaseVerdict::Failed(broken) => {
                 broken.iter().any(|promise| promise.clause == case.clause)

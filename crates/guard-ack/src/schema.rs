@@ -7,7 +7,7 @@ use crate::protocol::{
 };
 use serde_json::Value;
 
-/// Every message by its method: what is asked, and the answer. For the schema.
+/// All messages by their methods, with requests and answers, for the schema.
 #[derive(schemars::JsonSchema)]
 #[schemars(rename = "ackp/1")]
 #[allow(dead_code, missing_docs, reason = "only its schema is of use")]
@@ -30,7 +30,8 @@ struct Messages {
     probe_read: (ProbeRead, ProbeAnswer),
 }
 
-/// The JSON Schema of all messages: by method the parameters and, where there is one, the result.
+/// Returns the JSON Schema of all messages: for each method the parameters and, if there is one,
+/// the result.
 pub fn schema() -> Value {
     schemars::schema_for!(Messages).to_value()
 }

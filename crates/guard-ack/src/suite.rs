@@ -1,4 +1,4 @@
-//! All cases: those that came with the kit, or those of a folder.
+//! A suite of cases: the bundled cases, or those of a folder.
 
 use crate::case::{self, Case, CaseProblem};
 use guard_plan::hex;
@@ -6,11 +6,11 @@ use sha2::{Digest, Sha256};
 use std::io;
 use std::path::Path;
 
-/// The cases that came with the kit: name and text.
+/// The bundled cases: name and text.
 const BUNDLED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/cases.rs"));
 
-/// The version of the bundled cases (`ack/CHANGELOG.md`). Major: a promise is other than it was; minor: cases were
-/// added; patch: a case was repaired.
+/// The version of the bundled cases (`ack/CHANGELOG.md`). Major: a promise has changed; minor:
+/// cases were added; patch: a case was corrected.
 pub const VERSION: &str = "1.10.0";
 
 /// Returns the names of the bundled cases.
@@ -21,35 +21,35 @@ pub fn bundled_names() -> impl Iterator<Item = &'static str> {
 /// The texts of all cases, sorted by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseSuite {
-    /// Name, such as `gate/denied_call_does_not_run`, and text.
+    /// The names, such as `gate/denied_call_does_not_run`, and the texts.
     pub texts: Vec<(String, String)>,
-    /// Where the files stand, for messages.
+    /// The folder of the files, for messages.
     pub root: String,
 }
 
 /// A case that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable {
-    /// Its name.
+    /// The name of the case.
     pub name: String,
-    /// Its file.
+    /// The path of the file.
     pub file: String,
-    /// What is wrong with it.
+    /// The problems of the case.
     pub problems: Vec<CaseProblem>,
 }
 
 impl CaseSuite {
-    /// The cases that came with the kit.
+    /// Returns the bundled cases.
     pub fn bundled() -> CaseSuite {
         let texts = BUNDLED.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
         CaseSuite { texts: texts.collect(), root: "ack/cases".into() }
     }
 
-    /// The cases of a folder: `AREA/NAME.toml`.
+    /// Reads the cases of a folder: `AREA/NAME.toml`.
     ///
     /// # Errors
     ///
-    /// A folder or file that cannot be read, or is not UTF-8.
+    /// Returns an error if a folder or file cannot be read, or is not UTF-8.
     pub fn read(folder: &Path) -> io::Result<CaseSuite> {
         let mut texts = Vec::new();
         for area in std::fs::read_dir(folder)? {
@@ -72,7 +72,7 @@ impl CaseSuite {
         Ok(CaseSuite { texts, root: folder.to_string_lossy().into_owned() })
     }
 
-    /// The hash of everything that a verdict depends on.
+    /// Returns the hash of everything that a verdict depends on.
     pub fn hash(&self) -> String {
         let mut hasher = Sha256::new();
         for (name, text) in &self.texts {
@@ -84,7 +84,7 @@ impl CaseSuite {
         format!("sha256:{}", hex::encode(&hasher.finalize()))
     }
 
-    /// Every case, for a seed, by tier and name; and those that cannot be read.
+    /// Returns every case, for a seed, by tier and name, and the cases that cannot be read.
     pub fn cases(&self, seed: u64) -> (Vec<Case>, Vec<Unreadable>) {
         let mut cases = Vec::new();
         let mut bad = Vec::new();

@@ -1,4 +1,5 @@
-//! The folder a case is played in: made when it begins, gone when it ends.
+//! The folder in which a case is played. It is created when the case begins, and removed when it
+//! ends.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,14 +8,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 static MADE: AtomicU64 = AtomicU64::new(0);
 
-/// A folder of our own; it goes with this value.
+/// A temporary folder, which is removed when this value is dropped.
 #[derive(Debug)]
 pub struct Workspace {
     root: PathBuf,
 }
 
 impl Workspace {
-    /// A new folder with these files.
+    /// Creates a new folder with these files.
     pub fn new(files: &BTreeMap<String, String>) -> io::Result<Workspace> {
         let base = std::env::temp_dir();
         let root = loop {
@@ -37,7 +38,7 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// Its path.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.root
     }
@@ -59,7 +60,7 @@ impl Workspace {
         }
     }
 
-    /// A case stays in its folder.
+    /// Returns the path of a file, which must be within the folder.
     fn inside(&self, name: &str) -> io::Result<PathBuf> {
         let plain = |part| matches!(part, std::path::Component::Normal(_));
         if Path::new(name).components().all(plain) {
@@ -72,7 +73,7 @@ impl Workspace {
 
 impl Drop for Workspace {
     fn drop(&mut self) {
-        // Somebody may hold it; then it is the system's to clean up.
+        // Another process may hold the folder; then the system must clean it up.
         let _ = std::fs::remove_dir_all(&self.root);
     }
 }

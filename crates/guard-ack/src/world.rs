@@ -1,5 +1,5 @@
-//! The world of one run: the model's script, tools, files, the clock, people who approve. It plays, and writes down what
-//! it sees.
+//! The world of one run: the model's script, tools, files, the clock, and people who approve. It
+//! plays its part, and records what it observes.
 
 use crate::adapter::{AdapterTrouble, AdapterWorld, Refused, TroubleKind};
 use crate::case::{CallFile, Case, RunFile, TurnFile};
@@ -19,12 +19,12 @@ pub struct Outside<'c> {
     pub case: &'c Case,
     pub now: i64,
     pub workspace: Option<Workspace>,
-    /// By the case's id of a call: the id by which the adapter knows it.
+    /// The adapter's id of each call, by the case's id.
     pub ids: BTreeMap<String, String>,
     /// True if calls end only when the adapter is silent.
     pub held: bool,
     approvals: BTreeMap<String, usize>,
-    /// How often the model was asked.
+    /// The number of requests to the model.
     turns: usize,
     pub log: Vec<String>,
 }
@@ -53,7 +53,7 @@ impl<'c> Outside<'c> {
         self.now = self.now.saturating_add(millis);
     }
 
-    /// Writes a message down, as it would stand on the line.
+    /// Records a message in the form of its line.
     pub fn note(&mut self, arrow: &str, method: &str, body: &Value) {
         self.log.push(format!("{arrow} {method} {body}"));
     }
@@ -66,7 +66,7 @@ fn next_of<'v, T>(values: &'v [T], at: &mut usize) -> Option<&'v T> {
     value
 }
 
-/// A value of a case as JSON.
+/// Returns a value of a case as JSON.
 pub fn json_of(value: &toml::Value) -> Value {
     match value {
         toml::Value::Datetime(time) => Value::String(time.to_string()),
@@ -76,12 +76,12 @@ pub fn json_of(value: &toml::Value) -> Value {
     }
 }
 
-/// A table of a case as a JSON object.
+/// Returns a table of a case as a JSON object.
 pub fn table(members: &toml::Table) -> Value {
     Value::Object(members.iter().map(|(key, value)| (key.clone(), json_of(value))).collect())
 }
 
-/// Arguments may name calls: `@id` stands for the id of a call as the adapter knows it.
+/// Replaces call references in arguments: `@id` stands for the adapter's id of that call.
 pub fn named(args: &Value, ids: &BTreeMap<String, String>) -> Value {
     match args {
         Value::String(text) => {
@@ -96,31 +96,31 @@ pub fn named(args: &Value, ids: &BTreeMap<String, String>) -> Value {
     }
 }
 
-/// The stage of one run: its script, and what was seen of it so far.
+/// The stage of one run: its script, and the observations so far.
 struct RunStage<'c> {
     session: String,
     script: &'c RunFile,
     seen: RunSeen,
-    /// Of the turn that is played: the calls are held.
+    /// For the current turn: true if the calls are held.
     overlap: bool,
-    /// Of the turn that is played: the number of questions for the time until the call in flight ends.
+    /// For the current turn: the number of questions for the time until the call in flight ends.
     race: usize,
-    /// The calls that run: indexes of what was executed, in the order in which it began.
+    /// The calls that run, as indexes of the executed calls, in the order in which they began.
     running: VecDeque<usize>,
     events: usize,
 }
 
-/// The state of the run that goes on beside another.
+/// The state of the parallel run.
 enum ParallelRun {
-    /// There is none, or it has ended.
+    /// There is none, or the run has ended.
     None,
-    /// It begins with this call.
+    /// The run begins with this call.
     Awaits(Box<Run>, String),
-    /// It goes on.
+    /// The run is in progress.
     Goes,
 }
 
-/// The world of one run, and of another that goes on beside it.
+/// The world of one run, and of another run in parallel.
 pub struct Stages<'o, 'c> {
     pub outside: &'o mut Outside<'c>,
     stages: Vec<RunStage<'c>>,
@@ -156,13 +156,13 @@ impl<'o, 'c> Stages<'o, 'c> {
         });
     }
 
-    /// Adds a run that goes on while a call is in flight.
+    /// Adds a run that takes place while a call is in flight.
     pub fn go_beside(&mut self, message: Run, script: &'c RunFile, call: String) {
         self.add_stage(script, &message.session);
         self.beside = ParallelRun::Awaits(Box::new(message), call);
     }
 
-    /// Returns what was seen of the run, and of the one beside it with its end.
+    /// Returns the observations of the run, and of the parallel run with its end.
     #[allow(clippy::type_complexity, reason = "a run, and maybe another with its end")]
     pub fn into_seen(
         mut self,
@@ -210,7 +210,8 @@ impl<'o, 'c> Stages<'o, 'c> {
         }
     }
 
-    /// Returns the case's id of a call that runs. The model may have given one id to several calls, or none.
+    /// Returns the case's id of a call that runs. The model may have given the same id to several
+    /// calls, or no id.
     fn case_id(&self, call: &ModelCall) -> Option<String> {
         let ids = &self.outside.ids;
         let begun = |id: &String| {
@@ -225,7 +226,7 @@ impl<'o, 'c> Stages<'o, 'c> {
         if let Some(script) = best.or(scripts.first()) {
             return Some(script.id.clone());
         }
-        // A framework gives an id of its own to a call that has none.
+        // A framework gives a call without an id its own id.
         let mut nameless = self.outside.case.calls().filter(|script| {
             script.given_id.as_deref() == Some("") && like(script) && !begun(&script.id)
         });
@@ -237,7 +238,7 @@ impl<'o, 'c> Stages<'o, 'c> {
         self.stages[0].seen.executed.iter().any(|call| call.id.as_deref() == Some(id))
     }
 
-    /// Returns the calls of the turn that is played.
+    /// Returns the calls of the current turn.
     fn calls(&self) -> &'c [CallFile] {
         let stage = self.stage();
         let turn = stage.seen.shown.len().checked_sub(1).and_then(|at| stage.script.turn.get(at));
@@ -248,13 +249,13 @@ impl<'o, 'c> Stages<'o, 'c> {
         self.stage().seen.executed.iter().any(|call| call.id.as_deref() == Some(id))
     }
 
-    /// Returns whether every call of the turn runs or has run. Of one that does not, the adapter may still ask: what it
-    /// hears depends on the calls that have ended.
+    /// Returns true if every call of the turn runs or has run. The adapter may still ask about a
+    /// call that does not: the answer depends on the calls that have ended.
     fn complete(&self) -> bool {
         self.calls().iter().all(|call| self.has_begun(&call.id))
     }
 
-    /// Ends a call that has run: its files are written now. Returns its result.
+    /// Ends a call that has run. Its files are written now. Returns its result.
     fn finish(&mut self, at: usize) -> (String, Done) {
         let stage = &mut self.stages[self.active];
         let served = &mut stage.seen.executed[at];
@@ -277,7 +278,7 @@ impl<'o, 'c> Stages<'o, 'c> {
         self.outside.passes(script.takes.as_ref());
         if let Some(workspace) = &self.outside.workspace {
             for (name, text) in &script.writes {
-                // What cannot be written is not there, and the checks will say so.
+                // A file that cannot be written is missing, and the checks will report it.
                 let _ = workspace.write(name, text);
             }
             for name in &script.removes {
@@ -337,7 +338,7 @@ impl AdapterWorld for Stages<'_, '_> {
     }
 
     fn ended(&mut self, idle: bool) -> Option<(String, Done)> {
-        // The call stays in flight until the run beside it has ended.
+        // The call stays in flight until the parallel run has ended.
         let is_held = match &self.beside {
             ParallelRun::None => false,
             ParallelRun::Awaits(_, call) => self.is_begun(call),
@@ -438,7 +439,7 @@ impl AdapterWorld for Stages<'_, '_> {
 /// The length of a piece of a streamed text, in characters.
 const PIECE: usize = 7;
 
-/// Cuts what a model says and calls into pieces: those of several calls alternate.
+/// Splits the model's text and calls into pieces. Pieces of several calls alternate.
 fn pieces(say: Option<&str>, calls: &[ModelCall]) -> Vec<StreamChunk> {
     let cut = |text: &str| -> VecDeque<String> {
         let characters: Vec<char> = text.chars().collect();

@@ -1,4 +1,4 @@
-//! The judge, judged: bad cases, bad processes, the messages that the pages show.
+//! Tests of the judge: invalid cases, misbehaving processes, the messages in the pages.
 
 #[path = "main/bad_cases.rs"]
 mod bad_cases;

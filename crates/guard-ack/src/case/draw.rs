@@ -1,10 +1,11 @@
 //! Placeholders: names, paths and amounts of a case, drawn from the seed of a run, so that adapters
 //! cannot hard-code them.
 //!
-//! `<<kind:name>>` stands for the same text everywhere in a case. Guards contain no `<<`, so the
-//! two cannot be confused. Kinds: `tool` and `word` (a name), `path` (of a file, relative), `dir`
-//! (of a folder), `int` (`<<int:n 2..=9>>` at its first use; elsewhere `<<int:n>>`, `<<int:n+1>>`,
-//! `<<int:n-1>>`), `text` (words up to a length: `<<text:n 65536>>` at its first use).
+//! `<<kind:name>>` stands for the same text everywhere in a case. Guards contain no `<<`, so
+//! placeholders are unambiguous. The kinds are: `tool` and `word` (a name), `path` (a relative file
+//! path), `dir` (a folder), `int` (`<<int:n 2..=9>>` at its first use; elsewhere `<<int:n>>`,
+//! `<<int:n+1>>`, `<<int:n-1>>`), `text` (words up to a length: `<<text:n 65536>>` at its first
+//! use).
 
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -21,13 +22,13 @@ pub struct Bad {
 }
 
 const KINDS: [&str; 6] = ["tool", "word", "path", "dir", "int", "text"];
-/// The length of the longest drawn text, in bytes.
+/// The maximum length of a drawn text, in bytes.
 const LONGEST_TEXT: usize = 1 << 20;
 const HEADS: [&str; 16] = [
     "ba", "de", "fi", "go", "ku", "la", "me", "ni", "po", "ru", "sa", "te", "vi", "wo", "xu", "za",
 ];
 
-/// Draws bytes for a name in a run: the same for the same seed.
+/// Draws bytes for a name in a run. The same seed gives the same bytes.
 pub fn draw(seed: u64, case: &str, what: &str, round: u32) -> [u8; 32] {
     let mut hasher = Sha256::new();
     hasher.update(seed.to_be_bytes());
@@ -103,7 +104,7 @@ impl CaseDraws<'_> {
                 "path" => format!("{}/{}.txt", word(&bytes[..2]), word(&bytes[4..])),
                 _ => word(&bytes),
             };
-            // Two names stand for two different texts.
+            // Different names stand for different texts.
             if !self.texts.values().any(|taken| *taken == text) {
                 self.texts.insert(key, text.clone());
                 return text;
@@ -112,7 +113,7 @@ impl CaseDraws<'_> {
         }
     }
 
-    /// Draws words until they have the length that is said where the text is first used.
+    /// Draws words up to the length that is given at the first use of the text.
     fn long_text(&mut self, text: &str) -> Result<String, DrawProblem> {
         let (name, length) = text.split_once(' ').unwrap_or((text, ""));
         let key = format!("text:{name}");

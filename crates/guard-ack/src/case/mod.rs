@@ -15,21 +15,21 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// Its area and name, from its file path.
+    /// The area and the name, from the file path.
     #[serde(skip)]
     pub name: String,
-    /// The clause that it tests.
+    /// The clause that the case tests.
     pub clause: String,
     /// The tested claim, in one sentence.
     pub claim: String,
-    /// The capabilities that it needs; without them it is skipped.
+    /// The required capabilities; without them the case is skipped.
     pub needs: Vec<String>,
-    /// The version of the suite that it came with.
+    /// The version of the suite in which the case was added.
     #[serde(default = "first_version")]
     pub since: String,
-    /// A usual mistake of adapters that fail it.
+    /// A typical mistake of adapters that fail the case.
     pub hint: Option<String>,
-    /// Words to select it by.
+    /// The tags by which the case can be selected.
     #[serde(default)]
     pub tags: Vec<String>,
     /// The guard.
@@ -49,7 +49,7 @@ pub struct Case {
     /// The outside world.
     #[serde(default)]
     pub world: WorldFile,
-    /// The faults that it must detect.
+    /// The faults that the case must detect.
     #[serde(default)]
     pub kills: Vec<String>,
     /// The turns of a single run.
@@ -76,15 +76,15 @@ fn start() -> String {
 pub struct ToolFile {
     /// Its name.
     pub name: String,
-    /// True if it is the framework's own.
+    /// True if the tool belongs to the framework.
     #[serde(default)]
     pub native: bool,
     /// The JSON Schema of its arguments; by default any object.
     pub schema: Option<toml::Table>,
-    /// True if the model calls it although the agent does not have it.
+    /// True if the model calls the tool although the agent does not have it.
     #[serde(default)]
     pub missing: bool,
-    /// Who runs it, if nobody does here.
+    /// The party that runs the tool, if the adapter does not run it.
     pub elsewhere: Option<Elsewhere>,
 }
 
@@ -109,7 +109,8 @@ pub struct WorldFile {
     /// True if the model streams.
     #[serde(default)]
     pub streamed: bool,
-    /// True if calls end only when the adapter is silent, where it declares `parallel_calls`.
+    /// True if calls end only when the adapter is silent, for adapters that declare
+    /// `parallel_calls`.
     #[serde(default)]
     pub held: bool,
 }
@@ -164,7 +165,8 @@ pub struct RunFile {
     /// The steps before the run.
     #[serde(default)]
     pub before: Vec<CaseStep>,
-    /// The call of the run before it during which it goes on, from its beginning to its end.
+    /// The call of the previous run during which this run takes place, from its beginning to its
+    /// end.
     pub during: Option<String>,
     /// The message of the user.
     #[serde(default = "prompt")]
@@ -222,7 +224,7 @@ pub enum CaseStep {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TurnFile {
-    /// The texts that must be shown when the model is asked.
+    /// The texts that the model must be shown before this turn.
     #[serde(default)]
     pub sees: Vec<Sees>,
     /// The time until the model answers.
@@ -238,12 +240,12 @@ pub struct TurnFile {
     /// The calls.
     #[serde(default)]
     pub calls: Vec<CallFile>,
-    /// True if the calls are held until the adapter has nothing else to begin; they end in the
-    /// reverse order of their beginnings.
+    /// True if the calls are held until the adapter has nothing else to begin. They then end in
+    /// reverse order.
     #[serde(default)]
     pub overlap: bool,
-    /// The question for the time at which the call in flight ends, counted from its beginning. The adapter gets the time
-    /// when it is silent.
+    /// The number of the question for the time at which the call in flight ends, counted from its
+    /// beginning. The adapter gets the time when it is silent.
     pub race: Option<usize>,
     /// True if the model wants to stop.
     #[serde(default)]
@@ -269,7 +271,7 @@ pub struct Sees {
     /// The number of times each text must be shown.
     #[serde(default = "once")]
     pub times: usize,
-    /// The clause that is broken otherwise; by default the case's own.
+    /// The clause that is otherwise broken; by default the case's own.
     pub clause: Option<String>,
 }
 
@@ -306,10 +308,11 @@ pub struct CallFile {
     pub id: String,
     /// The tool.
     pub tool: String,
-    /// The arguments: a table, or what the model writes instead.
+    /// The arguments: a table, or the text that the model writes instead.
     #[serde(default = "no_arguments")]
     pub args: toml::Value,
-    /// The id that the model gives it instead of one of its own: that of another call, or none where it is empty.
+    /// The id that the model gives the call instead of a new one: the id of another call, or an
+    /// empty text for no id.
     pub given_id: Option<String>,
     /// True if it fails.
     #[serde(default)]
@@ -318,9 +321,10 @@ pub struct CallFile {
     pub failure: Option<FailureKind>,
     /// The result.
     pub result: Option<toml::Value>,
-    /// What the model reads in place of the result, where the guard changes it.
+    /// The text that the model reads in place of the result, if the guard changes it.
     pub shown: Option<toml::Value>,
-    /// The arguments with which alone it may run, where the guard asks for others than the model's.
+    /// The only arguments with which the call may run, if the guard requires others than the
+    /// model's.
     pub runs_with: Option<toml::Value>,
     /// The duration.
     pub takes: Option<String>,
@@ -343,7 +347,7 @@ fn no_arguments() -> toml::Value {
     toml::Value::Table(toml::Table::new())
 }
 
-/// The complete expectations of a run: events that are not listed must not happen.
+/// The complete expectations of a run. Events that are not listed must not happen.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
@@ -352,7 +356,7 @@ pub struct Expect {
     /// The calls that a framework may run or refuse by itself.
     #[serde(default)]
     pub may_run: Vec<String>,
-    /// The way the loop ends; several, separated by ` or `.
+    /// The ways in which the loop may end; several are separated by ` or `.
     pub ended: String,
     /// Sets of calls that run at the same time.
     #[serde(default)]
@@ -405,8 +409,8 @@ impl Case {
         crate::clause::find(&self.clause).map_or(0, |clause| clause.tier)
     }
 
-    /// Returns the first capability that it needs and an adapter does not declare. An adapter that reads plain rules and no
-    /// guards is judged by the cases that have plain rules.
+    /// Returns the first required capability that an adapter does not declare. An adapter that
+    /// reads plain rules and no guards is judged by the cases with plain rules.
     pub fn lacking(&self, declared: &Declared) -> Option<&str> {
         let reads_rules = declared.has("plain_policies");
         if reads_rules && !declared.has("tool_policies") && self.policy.is_none() {
@@ -417,7 +421,7 @@ impl Case {
         needs.find(|need| !declared.has(need))
     }
 
-    /// Returns whether it is selected by a word: a tag, its area, or a capability that it needs.
+    /// Returns true if the case is selected by a word: a tag, its area, or a required capability.
     pub fn has_tag(&self, tag: &str) -> bool {
         let area = self.name.split('/').next();
         area == Some(tag) || self.tags.iter().chain(&self.needs).any(|word| word == tag)

@@ -1,4 +1,4 @@
-//! Parses the text of a case strictly: an unknown member is an error with its position.
+//! The parser of cases. It is strict: an unknown member is an error with its position.
 
 use super::{Case, CaseStep, Expect, RunFile, TurnFile, draw};
 use crate::clause;
@@ -75,7 +75,7 @@ impl CaseReader<'_> {
         self.problems.push(CaseProblem { line, message: message.into(), help });
     }
 
-    /// Normalizes the runs to one form.
+    /// Converts the runs to one form.
     fn runs(&mut self, case: &mut Case) {
         let turns = std::mem::take(&mut case.turn);
         let expect = case.expect.take();

@@ -1,8 +1,8 @@
-//! Compares the observations of a run with the expectations of its case, and lists the broken
-//! promises.
+//! The comparison of a run's observations with the expectations of its case, which gives the list
+//! of broken promises.
 //!
-//! Besides its case, every run must keep some general promises: each call is answered once, only
-//! calls of the model run, and the loop continues until it may stop.
+//! In addition to its case, every run must keep some general promises: each call is answered once,
+//! only calls of the model run, and the loop continues until it may stop.
 
 mod shown;
 mod trace;
@@ -22,15 +22,16 @@ use std::collections::BTreeMap;
 const ANSWER: usize = 300;
 /// The maximum number of calls in a list.
 const LISTED: usize = 8;
-/// The clauses about what the model is shown: that the loop went on is promised by another.
+/// The clauses about the messages that the model is shown. The continuation of the loop is promised
+/// by another clause.
 const SHOWN: [&str; 3] = ["LOOP-1", "LOOP-2", "LOOP-3"];
 
-/// A broken promise and the observation.
+/// A broken promise, with the observation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokenPromise {
     /// The clause.
     pub clause: String,
-    /// The position: the run and the turn.
+    /// The position of the observation: the run and the turn.
     pub at: String,
     /// The expected observation.
     pub expected: String,
@@ -141,12 +142,14 @@ impl RunJudge<'_> {
         self.ids.iter().find(|(_, id)| *id == wire).map_or(wire, |(name, _)| name)
     }
 
-    /// Returns the case's id of a call that ran, or the adapter's where the model never made it.
+    /// Returns the case's id of a call that ran, or the adapter's id if the model never made the
+    /// call.
     fn served_name<'s>(&'s self, served: &'s RanCall) -> &'s str {
         served.id.as_deref().unwrap_or_else(|| self.name(&served.call.call))
     }
 
-    /// Returns whether the loop ended without a stop, with an error or cancelled, and the case expects that.
+    /// Returns true if the loop ended without a stop (with an error, cancelled, or waiting for an
+    /// approval), and the case expects that.
     fn ended_early(&self) -> bool {
         let ended = self.seen.end.as_ref().map(|end| end.ended);
         let early = |ended: &LoopEndKind| {
@@ -156,13 +159,13 @@ impl RunJudge<'_> {
         ended.is_some_and(|ended| self.run.expect.endings().any(|ending| ending == ended.word()))
     }
 
-    /// Returns the end of a loop that the adapter ended with an error, where the case expects none.
+    /// Returns the end of a loop that the adapter ended with an error, if the case expects none.
     fn broke_off(&self) -> Option<&LoopEnd> {
         let end = self.seen.end.as_ref().filter(|end| end.ended == LoopEndKind::Error);
         end.filter(|_| !self.ended_early() && !self.seen.beyond)
     }
 
-    /// `a (lint), b (deploy)`.
+    /// Formats calls: `a (lint), b (deploy)`.
     fn calls<'s>(&'s self, ids: impl Iterator<Item = &'s str>) -> String {
         let tool = |id: &str| {
             let call = self.case.calls().find(|call| call.id == *id);
@@ -194,7 +197,8 @@ impl RunJudge<'_> {
         let may_run = &self.run.expect.may_run;
         let seen: Vec<&str> =
             seen.into_iter().filter(|id| !may_run.iter().any(|allowed| allowed == id)).collect();
-        // A loop that ends with an error need not come so far; where it must not, its end says why.
+        // A loop that ends with an error need not come this far. If it must not end so, its end is
+        // reported.
         let is_start =
             seen.len() <= expected.len() && expected.iter().zip(&seen).all(|(a, b)| a == b);
         let is_cut_short = is_start && (self.ended_early() || self.broke_off().is_some());
@@ -204,14 +208,15 @@ impl RunJudge<'_> {
         let answers =
             self.answers_instead(expected.iter().filter(|id| !seen.contains(&id.as_str())));
         let is_more = seen.iter().any(|id| !expected.iter().any(|wanted| wanted == id));
-        // What a long run did as expected is left out.
+        // The expected events of a long run are omitted.
         let same = expected.iter().zip(&seen).take_while(|(a, b)| a == b).count();
         let same = if same > LISTED { same - 1 } else { 0 };
         let expected = self.calls_from(same, expected.iter().map(String::as_str));
         let seen = self.calls_from(same, seen.into_iter());
         let expected = format!("run: {expected}");
         let seen = format!("run: {seen}{answers}");
-        // What runs without the guard's word breaks the promise about that, whatever the case is about.
+        // A call that runs without the guard's decision breaks the promise about that, whatever the
+        // case tests.
         let outage = self.case.world.outage_in(self.number);
         match outage.filter(|outage| outage.on == Question::Propose) {
             Some(_) if is_more => self.breaks("GATE-22", None, expected, seen),
@@ -219,8 +224,8 @@ impl RunJudge<'_> {
         }
     }
 
-    /// Returns whether the same calls ran in the same order. Calls of one turn may begin in any order, unless they must not
-    /// run side by side.
+    /// Returns true if the same calls ran in the same order. Calls of one turn may begin in any
+    /// order, unless they must not run in parallel.
     fn is_same_order(&self, expected: &[String], seen: &[&str]) -> bool {
         let turn = |id: &str| {
             let made = |turn: &TurnFile| turn.calls.iter().any(|call| call.id == *id);
@@ -246,7 +251,7 @@ impl RunJudge<'_> {
             && self.run.expect.apart.iter().all(in_order)
     }
 
-    /// Returns what the model read as the answer to calls that did not run.
+    /// Returns the texts that the model read as the answers to calls that did not run.
     fn answers_instead<'s>(&self, ids: impl Iterator<Item = &'s String>) -> String {
         let conversation = self.seen.shown.last().map(Vec::as_slice).unwrap_or_default();
         let answer = |id: &String| {
@@ -402,7 +407,7 @@ impl RunJudge<'_> {
         };
         let expected = sorted(&self.run.expect.unguarded);
         let named = sorted(&end.unguarded);
-        // An adapter that refuses to begin a run with such tools says which they are.
+        // An adapter that refuses to begin a run with such tools must name them.
         if expected != named {
             let words = |names: &[String]| {
                 if names.is_empty() {
@@ -436,7 +441,8 @@ impl RunJudge<'_> {
     }
 }
 
-/// Returns whether a value contains all of another: members of objects, elements of lists in order.
+/// Returns true if a value contains the whole other value: members of objects, and elements of
+/// lists in order.
 fn holds(seen: &Value, expected: &Value) -> bool {
     match (seen, expected) {
         (Value::Object(seen), Value::Object(expected)) => expected

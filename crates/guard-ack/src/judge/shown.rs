@@ -1,4 +1,4 @@
-//! Judges the messages shown to the model, turn by turn.
+//! The check of the messages that were shown to the model, turn by turn.
 
 use super::RunJudge;
 use crate::case::{CallFile, Sees};
@@ -9,7 +9,7 @@ use serde_json::Value;
 /// The maximum length of a quoted text, in characters.
 const QUOTED: usize = 600;
 
-/// Judges every turn of a run.
+/// Checks every turn of a run.
 pub fn turns(bench: &mut RunJudge) {
     let shown: Vec<(usize, &Vec<ModelMessage>)> = bench.seen.shown.iter().enumerate().collect();
     let mut whole = true;
@@ -19,7 +19,8 @@ pub fn turns(bench: &mut RunJudge) {
             prompted(bench, messages);
         } else {
             answered(bench, at, messages);
-            // Where the conversation lacks something, it lacks it from then on: that is said once.
+            // A missing part of the conversation is missing from then on, so it is reported only
+            // once.
             whole = whole && complete(bench, at, messages);
         }
         for sees in &turn.sees {
@@ -28,7 +29,7 @@ pub fn turns(bench: &mut RunJudge) {
     }
 }
 
-/// Checks that what was said in earlier turns is still there. Returns whether it is.
+/// Checks that the content of earlier turns is still there. Returns true if it is.
 fn complete(bench: &mut RunJudge, at: usize, messages: &[ModelMessage]) -> bool {
     let said = |text: &str| {
         let mut by_model = messages.iter().filter(|message| message.role == Role::Assistant);
@@ -43,7 +44,7 @@ fn complete(bench: &mut RunJudge, at: usize, messages: &[ModelMessage]) -> bool 
         if let Some(text) = before.say.as_ref().filter(|text| !said(text)) {
             lost = lost.or(Some(format!("what the model said in turn {}: {text:?}", number + 1)));
         }
-        // The answers to the turn just before are judged by themselves.
+        // The answers to the turn directly before are checked separately.
         let calls = if number + 1 == at { &[][..] } else { &before.calls };
         for call in calls.iter().filter(|call| call.given_id.as_deref() != Some("")) {
             let wire = bench.ids.get(&call.id).map_or("", String::as_str);
@@ -70,8 +71,8 @@ fn complete(bench: &mut RunJudge, at: usize, messages: &[ModelMessage]) -> bool 
     false
 }
 
-/// Returns whether a call stands in what the model said. Where it has no id or no proper arguments, frameworks write it down
-/// in ways of their own.
+/// Returns true if a call is in the model's messages. If it has no id or no valid arguments,
+/// frameworks write it down in different ways.
 fn is_said(bench: &RunJudge, call: &CallFile, messages: &[ModelMessage]) -> bool {
     if call.given_id.is_some() || !call.args.is_table() {
         return true;
@@ -82,7 +83,7 @@ fn is_said(bench: &RunJudge, call: &CallFile, messages: &[ModelMessage]) -> bool
     said.any(|made| Some(&made.call) == wire && made.tool == call.tool && made.args == args)
 }
 
-/// Returns what the model reads of what a tool gave, if the call ran.
+/// Returns the part of a tool's result that the model reads, if the call ran.
 fn given(bench: &RunJudge, call: &CallFile) -> Option<Value> {
     bench.served(&call.id)?;
     let given = call.shown.as_ref().or(call.result.as_ref());
@@ -102,8 +103,8 @@ fn prompted(bench: &mut RunJudge, messages: &[ModelMessage]) {
     }
 }
 
-/// Checks that each call of the previous turn is answered once, and that a call that ran shows its
-/// result.
+/// Checks that each call of the previous turn is answered once, and that the answer to a call that
+/// ran shows its result.
 fn answered(bench: &mut RunJudge, at: usize, messages: &[ModelMessage]) {
     let Some(before) = bench.run.turn.get(at - 1) else { return };
     for call in &before.calls {
@@ -114,7 +115,8 @@ fn answered(bench: &mut RunJudge, at: usize, messages: &[ModelMessage]) {
         if wire.is_empty() {
             continue;
         }
-        // Calls of one turn that share an id may share an answer; an id that is used again in a later turn is answered again.
+        // Calls of one turn with the same id may share an answer. An id that is used again in a
+        // later turn is answered again.
         let has_id = |sent: &&CallFile| bench.ids.get(&sent.id) == Some(&wire);
         let sharing =
             bench.run.turn.iter().take(at).map(|turn| turn.calls.iter().filter(has_id).count());
@@ -150,12 +152,12 @@ fn answered(bench: &mut RunJudge, at: usize, messages: &[ModelMessage]) {
     }
 }
 
-/// Checks that the answer to a call holds its result, or says why it did not run.
+/// Checks that the answer to a call contains its result, or the reason why it did not run.
 fn result_is_shown(bench: &mut RunJudge, at: usize, call: &CallFile, answers: &[&ModelMessage]) {
     let shown = |leaf: &String| answers.iter().any(|answer| answer.text.contains(leaf));
     told_apart(bench, at, call, answers);
     match given(bench, call) {
-        // Of a time-out frameworks speak in words of their own.
+        // Frameworks report a time-out in their own words.
         Some(gave)
             if call.failure != Some(FailureKind::Timeout) && !leaves(&gave).iter().all(shown) =>
         {
@@ -184,7 +186,8 @@ fn result_is_shown(bench: &mut RunJudge, at: usize, call: &CallFile, answers: &[
     }
 }
 
-/// Checks that of calls with one id, of which one ran, the model is also told about the other.
+/// Checks that of two calls with the same id, of which one ran, the model is also told about the
+/// other.
 fn twin_is_answered(bench: &mut RunJudge, at: usize, call: &CallFile, answers: &[&ModelMessage]) {
     let (None, Some(given_id), [answer]) = (bench.served(&call.id), &call.given_id, answers) else {
         return;
@@ -203,7 +206,8 @@ fn twin_is_answered(bench: &mut RunJudge, at: usize, call: &CallFile, answers: &
     }
 }
 
-/// Checks that a success is not marked as a failure, and that a failure does not read as a success would.
+/// Checks that a success is not marked as a failure, and that a failure does not read like a
+/// success.
 fn told_apart(bench: &mut RunJudge, at: usize, call: &CallFile, answers: &[&ModelMessage]) {
     let Some(gave) = given(bench, call) else { return };
     let is_failed = answers.iter().any(|answer| answer.failed);
@@ -213,7 +217,7 @@ fn told_apart(bench: &mut RunJudge, at: usize, call: &CallFile, answers: &[&Mode
     };
     let reads_alike = |answer: &&ModelMessage| answer.text.trim() == success.trim();
     let name = format!("the answer to `{}` ({})", call.id, call.tool);
-    // Calls that share an id share their answers.
+    // Calls with the same id share their answers.
     if !call.is_failure() && is_failed && answers.iter().all(|answer| answer.failed) {
         let expected = format!("{name} is that to a success");
         bench.breaks("LOOP-9", Some(at), expected, "it is marked as `failed`");

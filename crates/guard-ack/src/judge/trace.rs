@@ -1,4 +1,4 @@
-//! Judges the trace of a run; its hash chain is recomputed, not trusted.
+//! The check of the trace of a run. The hash chain is recomputed, not trusted.
 
 use super::RunJudge;
 use guard_plan::hex;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// The length of the end of a record: `,"prev":"…","hash":"…"}` with two hashes of 64 digits.
 const TAIL: usize = 9 + 64 + 1 + 9 + 64 + 2;
 
-/// Judges the trace, if the case has expectations of it.
+/// Checks the trace, if the case has expectations of it.
 pub fn judge(bench: &mut RunJudge) {
     let Some(expected) = &bench.run.expect.trace else { return };
     let trace = bench.seen.end.as_ref().and_then(|end| end.trace.as_deref());
@@ -81,8 +81,8 @@ pub fn tampered(trace: &[String], at: u64) -> Option<Vec<String>> {
     Some(rechained(trace))
 }
 
-/// Returns records with their numbers and their hash chain recomputed: a trace that was changed by somebody who knows
-/// its form.
+/// Returns records with their numbers and their hash chain recomputed: a trace that was changed by
+/// an attacker who knows the format.
 pub fn rechained(records: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut prev = "0".repeat(64);
     let numbered = (0_u64..).zip(records).map(|(number, line)| {

@@ -1,7 +1,7 @@
-//! Names the promise that is broken where an adapter was silent, or ended, in the middle of a run.
+//! The promise that is broken when an adapter is silent, or ends, in the middle of a run.
 //!
-//! The kit sees no settlements. It sees which call has no answer, and which calls ended before it: a guard holds a call
-//! back only while another is in flight.
+//! The kit does not see settlements. It sees the call that has no answer, and the calls that ended
+//! before it: a guard holds a call back only while another call is in flight.
 
 use super::{BrokenPromise, RunJudge};
 use crate::adapter::{AdapterTrouble, TroubleKind};
@@ -10,10 +10,10 @@ use crate::observed::{RanCall, RunSeen};
 use crate::protocol::{FailureKind, Outage, Question};
 use std::collections::BTreeMap;
 
-/// The clauses about calls that do not run and count for nothing.
+/// The clauses about calls that do not run and are not counted.
 const REFUSED: [&str; 4] = ["GATE-17", "GATE-18", "GATE-19", "GATE-20"];
 
-/// A run that did not end, with everything seen of the case so far.
+/// A run that did not end, with all observations of the case so far.
 pub struct UnfinishedRun<'a> {
     /// The case.
     pub case: &'a Case,
@@ -21,11 +21,11 @@ pub struct UnfinishedRun<'a> {
     pub number: usize,
     /// The runs that have ended, in the order of the case.
     pub before: &'a [RunSeen],
-    /// The run, and the one beside it.
+    /// The run, and the parallel run.
     pub runs: &'a [RunSeen],
     /// Maps the case's id of a call to the adapter's.
     pub ids: &'a BTreeMap<String, String>,
-    /// The reason why it did not end.
+    /// The reason why the run did not end.
     pub trouble: &'a AdapterTrouble,
 }
 
@@ -38,7 +38,7 @@ struct EndedCall<'a> {
 }
 
 impl UnfinishedRun<'_> {
-    /// Returns the broken promise; nothing if no call is open, so that nothing can be said of the adapter.
+    /// Returns the broken promise; empty if no call is open, so that the adapter cannot be judged.
     pub fn broken(&self) -> Vec<BrokenPromise> {
         let Some(seen) = self.runs.first() else { return Vec::new() };
         let run = &self.case.run[self.number];
@@ -49,7 +49,7 @@ impl UnfinishedRun<'_> {
         if matches!(self.trouble.kind, TroubleKind::Hang | TroubleKind::Crash)
             && !self.during_outage(bench)
         {
-            // Before the model is asked no call is open.
+            // Before the model is asked, no call is open.
             let _ = seen.shown.is_empty()
                 || self.beside(bench)
                 || self.cancelled(bench)
@@ -61,7 +61,7 @@ impl UnfinishedRun<'_> {
 
     fn during_outage(&self, bench: &mut RunJudge) -> bool {
         let outage = self.case.world.outage_in(self.number);
-        // The guard is told the prompt before the model is asked.
+        // The prompt is reported to the guard before the model is asked.
         let is_told =
             |outage: &&Outage| outage.on == Question::Prompt || !bench.seen.shown.is_empty();
         let Some(outage) = outage.filter(is_told) else { return false };
@@ -76,7 +76,8 @@ impl UnfinishedRun<'_> {
         true
     }
 
-    /// The run of another session is still going on, while a call of this run is held until that run ends.
+    /// Checks the case that the run of another session is still in progress, while a call of this
+    /// run is held until that run ends.
     fn beside(&self, bench: &mut RunJudge) -> bool {
         let during = self.case.run.get(self.number + 1).and_then(|run| run.during.as_ref());
         let (Some(during), Some(beside)) = (during, self.runs.get(1)) else { return false };
@@ -97,7 +98,7 @@ impl UnfinishedRun<'_> {
         true
     }
 
-    /// The run was cancelled, and goes on.
+    /// Checks the case that the run was cancelled and continues.
     fn cancelled(&self, bench: &mut RunJudge) -> bool {
         let earlier = self.earlier();
         let last = earlier.last().filter(|call| call.is_cancelled() && call.place.0 == self.number);
@@ -108,7 +109,8 @@ impl UnfinishedRun<'_> {
         true
     }
 
-    /// Every call of the turn ran, one of them failed, and the model is not asked again.
+    /// Checks the case that every call of the turn ran, one of them failed, and the model is not
+    /// asked again.
     fn after_failure(&self, bench: &mut RunJudge) -> bool {
         if self.trouble.kind == TroubleKind::Hang && self.waiting(bench).is_some() {
             return false;
@@ -125,7 +127,8 @@ impl UnfinishedRun<'_> {
         true
     }
 
-    /// A call of the turn has no answer, and an earlier call may still be in flight for the guard.
+    /// Checks the case that a call of the turn has no answer, and an earlier call may still be in
+    /// flight for the guard.
     fn held_back(&self, bench: &mut RunJudge) -> bool {
         let Some(waiting) = self.waiting(bench).filter(|_| self.trouble.kind == TroubleKind::Hang)
         else {
@@ -166,8 +169,9 @@ impl UnfinishedRun<'_> {
         true
     }
 
-    /// Returns the call that a call most likely waits for, and the clause that its adapter breaks: a call that was cancelled
-    /// or failed rather than a success, since a success that is never settled shows in every case.
+    /// Returns the call that a call most likely waits for, and the clause that its adapter breaks.
+    /// A call that was cancelled or failed is preferred to a success, because a success that is
+    /// never settled shows in every case.
     fn holder<'e, 'a>(
         &self,
         earlier: &'e [EndedCall<'a>],
@@ -181,7 +185,7 @@ impl UnfinishedRun<'_> {
             return Some(("LOOP-8".into(), Some(cancelled)));
         }
         let beside = last(&|call| call.place == (self.number, turn));
-        // Where nothing runs, no promise of running apart is broken.
+        // If nothing runs, no promise about separate runs is broken.
         let parallel = own("PAR-").filter(|clause| clause != "PAR-2");
         if let (Some(clause), Some(_)) = (parallel, &beside) {
             return Some((clause, beside));
@@ -201,7 +205,8 @@ impl UnfinishedRun<'_> {
         Some(("GATE-9".into(), Some(succeeded)))
     }
 
-    /// Returns the first call of the turn that has not begun: one that should run rather than one that should be refused.
+    /// Returns the first call of the turn that has not begun. A call that should run is preferred
+    /// to one that should be refused.
     fn waiting(&self, bench: &RunJudge) -> Option<&CallFile> {
         let run = &self.case.run[self.number];
         let turn = run.turn.get(bench.seen.shown.len().checked_sub(1)?)?;
@@ -239,12 +244,12 @@ impl EndedCall<'_> {
         self.script.failure == Some(FailureKind::Cancelled)
     }
 
-    /// `run 1, turn 2`.
+    /// Formats the position: `run 1, turn 2`.
     fn at(&self) -> String {
         format!("run {}, turn {}", self.place.0 + 1, self.place.1 + 1)
     }
 
-    /// Describes how it ended, and in which message.
+    /// Describes the way in which it ended, and the message at which it did.
     fn ending(&self) -> String {
         let how = match self.script.failure {
             Some(failure) => format!("`{}`", failure.word()),
@@ -258,7 +263,7 @@ impl EndedCall<'_> {
     }
 }
 
-/// `` `a` (lint) ``.
+/// Formats a call: `` `a` (lint) ``.
 fn name(call: &CallFile) -> String {
     format!("`{}` ({})", call.id, call.tool)
 }

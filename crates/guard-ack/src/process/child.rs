@@ -1,4 +1,5 @@
-//! A child process that leads its process group, and is killed with all processes it has started.
+//! A child process that leads its process group, and is killed together with all processes that it
+//! has started.
 
 use super::lines::{self, NextLine};
 use crate::adapter::{AdapterTrouble, TroubleKind};
@@ -9,14 +10,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A variable in the environment of all processes that a child starts, to find them even outside of
-/// the group.
+/// An environment variable of all processes that a child starts, by which they are found even
+/// outside of the group.
 const MARK: &str = "GUARD_ACK_CHILD";
 /// The maximum number of lines that wait for a child that does not read.
 const WAITING: usize = 64;
 /// The interval between checks that a silent child is still alive.
 const LOOK: Duration = Duration::from_millis(50);
-/// The number of looks at a silent child, to see whether it sleeps.
+/// The number of checks that determine whether a silent child sleeps.
 const LOOKS: usize = 5;
 /// The time that a child has to end after its input is closed.
 const GRACE: Duration = Duration::from_millis(300);
@@ -82,7 +83,7 @@ impl Child {
         })
     }
 
-    /// Sends it a line, without waiting for it to be read.
+    /// Sends a line to the child, without waiting until it is read.
     ///
     /// # Errors
     ///
@@ -98,8 +99,8 @@ impl Child {
         })
     }
 
-    /// Returns its next line; `None` after this time of silence. A child that has ended sends no
-    /// more lines, although a process it started may hold its output open.
+    /// Returns the next line of the child; `None` after this time of silence. A child that has
+    /// ended sends no more lines, although a process that it started may keep its output open.
     pub fn hear(&mut self, wait: Duration) -> Option<NextLine> {
         let until = Instant::now() + wait;
         loop {
@@ -116,7 +117,8 @@ impl Child {
         }
     }
 
-    /// Returns whether all threads of its processes sleep, for a while. False if the system does not show them.
+    /// Returns true if all threads of the child's processes sleep for a while. Returns false if the
+    /// system does not show them.
     pub fn is_asleep(&mut self) -> bool {
         (0..LOOKS).all(|_| {
             std::thread::sleep(LOOK);
@@ -125,18 +127,18 @@ impl Child {
         })
     }
 
-    /// Returns the end of its standard error.
+    /// Returns the end of the child's standard error.
     pub fn stderr(&self) -> String {
         let bytes = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&bytes).trim_end().to_owned()
     }
 
-    /// Forgets what stands on its standard error so far.
+    /// Discards the content of its standard error so far.
     pub fn forget_stderr(&self) {
         self.stderr.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Describes how it ended, after its output is closed.
+    /// Describes the way in which the child ended, after its output is closed.
     pub fn how_it_ended(&mut self) -> String {
         match self.wait(GRACE) {
             Some(how) => format!("it ended ({how})"),
@@ -144,11 +146,12 @@ impl Child {
         }
     }
 
-    /// Ends its input, and checks that it ends by itself.
+    /// Closes the child's input, and checks that it ends by itself.
     ///
     /// # Errors
     ///
-    /// Returns how it ended, if it did not end in time or with exit status 0, or left a process behind.
+    /// Returns the way in which it ended, if it did not end in time or with exit status 0, or left
+    /// a process running.
     pub fn end(&mut self, patience: Duration) -> Result<(), String> {
         self.told = None;
         let limit = format!("{} s after the end of its input", patience.as_secs_f32());
@@ -171,7 +174,7 @@ impl Child {
         }
     }
 
-    /// Returns how it ended, if it ends within some time.
+    /// Returns the way in which it ended, if it ends within some time.
     fn wait(&mut self, grace: Duration) -> Option<String> {
         let until = Instant::now() + grace;
         loop {
@@ -183,8 +186,8 @@ impl Child {
         }
     }
 
-    /// Returns how it ended. The process is inspected, not reaped: its group id stays reserved
-    /// until the group is killed.
+    /// Returns the way in which it ended. The process is inspected, not reaped: its group id stays
+    /// reserved until the group is killed.
     #[cfg(unix)]
     fn ended(&mut self) -> Option<String> {
         use rustix::process::{WaitId, WaitIdOptions, waitid};
@@ -249,12 +252,12 @@ fn marked(mark: &str) -> Vec<i32> {
     ids.filter(is_marked).collect()
 }
 
-/// Returns whether no thread of a process runs, or waits to run.
+/// Returns true if no thread of a process runs or waits to run.
 fn is_process_asleep(id: i32) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
     let is_asleep = |thread: std::fs::DirEntry| {
         let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
-        // The name before the state may have any characters.
+        // The name before the state may contain any characters.
         let state = stat.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());
         !matches!(state, Some('R' | 'D'))
     };

@@ -1,4 +1,4 @@
-//! Lines from a pipe, bounded: a process that sends too much has to wait, or is no longer read.
+//! Bounded lines from a pipe: a process that sends too much has to wait, or is no longer read.
 
 use crate::protocol::MAX_LINE;
 pub use guard_plan::lines::NextLine;
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The length of the kept end of standard error, in bytes.
 const TAIL: usize = 8 << 10;
 
-/// The lines of a pipe, read on a thread of its own. No more than two are held.
+/// Reads the lines of a pipe on a separate thread. At most two lines are held.
 pub fn follow(pipe: impl Read + Send + 'static) -> Receiver<NextLine> {
     let (send, lines) = sync_channel(1);
     std::thread::spawn(move || {
@@ -23,7 +23,7 @@ pub fn follow(pipe: impl Read + Send + 'static) -> Receiver<NextLine> {
                 next => next,
             };
             let last = matches!(next, NextLine::TooLong | NextLine::End);
-            // Nobody may be listening any more.
+            // The receiver may be gone.
             if send.send(next).is_err() || last {
                 return;
             }

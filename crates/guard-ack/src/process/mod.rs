@@ -1,8 +1,9 @@
-//! An adapter as a process: a line protocol over its standard input and output, with a deadline on
-//! every step.
+//! An adapter as a process: a line protocol over its standard input and output, with a time limit
+//! on every step.
 //!
 //! Only this module uses a real clock. It never waits indefinitely: a process that hangs, floods or
-//! sends invalid messages is killed with all processes it has started, and that is reported.
+//! sends invalid messages is killed with all processes that it has started, and the problem is
+//! reported.
 
 mod child;
 mod lines;
@@ -26,14 +27,15 @@ use std::time::{Duration, Instant};
 
 /// The maximum number of messages in one run.
 const MAX_MESSAGES: usize = 20_000;
-/// The part of the time limit that suffices where the adapter was silent for the whole of it before.
+/// The part of the time limit that is sufficient if the adapter was silent for the whole of it
+/// before.
 const SHORTENED: u32 = 3;
-/// The name of the file that is there while a guard fails, in the folder of its adapter.
+/// The name of the file that exists while a guard fails, in the folder of its adapter.
 pub const OUTAGE: &str = "outage";
 /// The maximum length of a quoted invalid line, in characters.
 const QUOTED: usize = 200;
 
-/// A command that starts adapters. A process that declares itself reusable serves several cases.
+/// A command that starts adapters. A process that declares itself reusable plays several cases.
 #[derive(Debug)]
 pub struct AdapterCommand {
     /// The binary and its arguments; no shell.
@@ -48,13 +50,15 @@ pub struct AdapterCommand {
     pub quiet: Duration,
     /// True if a process may serve several cases.
     pub is_reusing: bool,
-    /// Writes the command by which an adapter starts a guard that fails; returns its path.
+    /// The function that writes the command by which an adapter starts a guard that fails, and
+    /// returns its path.
     pub failing_guard: Option<FailingGuard>,
     /// The processes that wait for a case.
     idle: Mutex<Vec<AdapterProcess>>,
 }
 
-/// Writes, into a folder, a command in place of `GUARDC` that fails as the outage says. Returns its path.
+/// A function that writes, into a folder, a command in place of `GUARDC` that fails as the outage
+/// requires. It returns the path.
 pub type FailingGuard = fn(&Path, &Outage) -> std::io::Result<String>;
 
 impl AdapterCommand {
@@ -123,12 +127,12 @@ impl Contestant for AdapterCommand {
         outage: Option<&Outage>,
     ) -> Result<Box<dyn Adapter + '_>, AdapterTrouble> {
         let process = self.process(outage)?;
-        // A process with a failing guard serves one case.
+        // A process with a failing guard plays one case.
         Ok(Box::new(Lease { process: Some(process), command: self }))
     }
 }
 
-/// A process that serves a case, and may be given back after it.
+/// A process that plays a case, and may be returned after it.
 struct Lease<'c> {
     process: Option<AdapterProcess>,
     command: &'c AdapterCommand,
@@ -137,25 +141,25 @@ struct Lease<'c> {
 #[derive(Debug)]
 struct AdapterProcess {
     child: Child,
-    /// The file that is there while its guard fails.
+    /// The file that exists while the guard fails.
     outage: Option<PathBuf>,
-    /// True if its guard fails, or did: it serves one case.
+    /// True if the guard fails or has failed: the process then plays one case.
     has_outage: bool,
     patience: Duration,
     startup: Duration,
     quiet: Duration,
     asked: u64,
     left: usize,
-    /// It declared so in its last `hello`.
+    /// True if the process declared itself reusable in its last `hello`.
     is_reusable: bool,
-    /// The number of cases that it has served.
+    /// The number of cases that the process has played.
     cases: usize,
 }
 
 /// The classification of a line.
 enum OutputLine {
     Answer(Value),
-    /// An answer to the run that goes on beside another.
+    /// An answer to the parallel run.
     Beside(Result<Value, AdapterTrouble>),
     Request(AdapterRequest),
     Silence,
@@ -228,7 +232,8 @@ impl AdapterProcess {
         }
     }
 
-    /// Returns the silence after which held calls end: short where nobody expects another call beside them.
+    /// Returns the silence after which held calls end. It is short if no other call is expected in
+    /// parallel.
     fn quiet(&self, talk: &Talk) -> Duration {
         let expecting = talk.world.as_ref().is_none_or(|world| world.is_expecting_company());
         if expecting && talk.late_clock.is_none() { self.quiet } else { self.quiet / 5 }
@@ -296,7 +301,7 @@ impl AdapterProcess {
         if is_beside { Ok(OutputLine::Beside(answer)) } else { answer.map(OutputLine::Answer) }
     }
 
-    /// Starts the run that the world wants beside the one that goes on.
+    /// Starts the run that the world requests in parallel to the current one.
     fn start_beside(&mut self, talk: &mut Talk) -> Result<(), AdapterTrouble> {
         let Some(run) = talk.world.as_mut().and_then(|world| world.beside()) else {
             return Ok(());
@@ -322,7 +327,7 @@ impl AdapterProcess {
         self.release(talk, false).map(|_| ())
     }
 
-    /// Says for which session a question is, where two runs go on.
+    /// Determines the session of a question, if two runs are in progress.
     fn select(request: &AdapterRequest, talk: &mut Talk) -> Result<(), AdapterTrouble> {
         let (Some(world), Some(_)) = (&mut talk.world, &talk.beside) else { return Ok(()) };
         let Some(session) = request.params.get("session").and_then(Value::as_str) else {
@@ -394,10 +399,11 @@ impl AdapterProcess {
         self.tell(&json!({ "id": id, "result": Now { now: world.now() } }))
     }
 
-    /// Answers a call that has ended; returns whether there was one. Others end after a silence: what the adapter does about
-    /// this end, or puts to the guard because of it, must come before them.
+    /// Answers a call that has ended. Returns true if there was one. Other calls end after a
+    /// silence, because the adapter's reaction to this end, and its resulting requests to the
+    /// guard, must come first.
     fn release(&mut self, talk: &mut Talk, idle: bool) -> Result<bool, AdapterTrouble> {
-        // Only the calls of the run beside another end while it goes on.
+        // Only the calls of the parallel run end while that run is in progress.
         if let (Some(world), Some(beside)) = (&mut talk.world, &talk.beside) {
             world.select(&beside.session);
         }
@@ -413,7 +419,7 @@ impl AdapterProcess {
 
 /// The state of a pending request to an adapter.
 struct Talk<'w> {
-    /// By call: its unanswered request.
+    /// The unanswered request of each call.
     pending: BTreeMap<String, Value>,
     /// A question for the time that is answered when the adapter is silent.
     late_clock: Option<Value>,
@@ -421,9 +427,9 @@ struct Talk<'w> {
     beside: Option<ErrorOutput>,
 }
 
-/// The run that goes on beside another.
+/// The parallel run.
 struct ErrorOutput {
-    /// The id of the request that began it.
+    /// The id of the request that started it.
     id: Value,
     session: String,
 }
@@ -498,7 +504,7 @@ impl Adapter for Lease<'_> {
 
     fn end_outage(&mut self) {
         let file = self.process.as_mut().and_then(|process| process.outage.take());
-        // If it cannot be removed, the guard fails on, and the case says so.
+        // If the file cannot be removed, the guard continues to fail, and the case reports that.
         let _ = file.map(std::fs::remove_file);
     }
 

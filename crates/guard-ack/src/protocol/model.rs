@@ -1,4 +1,4 @@
-//! The talk with the model: what it is shown, and what it says and calls.
+//! The messages to and from the model: its conversation, its texts and its calls.
 
 use super::is_false;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Whoever built the agent.
+    /// The developer of the agent.
     System,
     /// The user, or the harness.
     User,
@@ -24,29 +24,30 @@ pub enum Role {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelMessage {
-    /// Who says it.
+    /// The author of the message.
     pub role: Role,
     /// The text, verbatim.
     #[serde(default)]
     pub text: String,
-    /// Of a tool: the call it answers.
+    /// For a tool message: the id of the call that it answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
-    /// Of the assistant: the calls it makes.
+    /// For an assistant message: the calls that it makes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ModelCall>,
-    /// Of a tool: the framework marks it as a failure, beside the text.
+    /// For a tool message: true if the framework marks it as a failure, in addition to the text.
     #[serde(default, skip_serializing_if = "is_false")]
     pub failed: bool,
 }
 
-/// `model.next`: what the model would see now, the whole conversation.
+/// `model.next`: the whole conversation that the model would see now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelRequest {
-    /// In order.
+    /// The messages, in order.
     pub messages: Vec<ModelMessage>,
-    /// The session of the run that asks. Every question may say it; where several runs go on, it must.
+    /// The session of the run that asks. Every question may name it; if several runs are in
+    /// progress, every question must.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
 }
@@ -61,99 +62,100 @@ pub struct ModelTurn {
     /// The usage of the model, by unit, as decimal text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub usage: BTreeMap<String, String>,
-    /// The text beside its calls.
+    /// The text beside the calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub say: Option<String>,
-    /// Its calls.
+    /// The calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ModelCall>,
-    /// The chunks of its text and its calls, where the model streams; then `say` and `calls` are empty.
+    /// The pieces of the text and the calls, if the model streams. Then `say` and `calls` are
+    /// empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pieces: Vec<StreamChunk>,
-    /// True if it would stop.
+    /// True if the model wants to stop.
     #[serde(default, skip_serializing_if = "is_false")]
     pub stop: bool,
-    /// Its output, where it stops.
+    /// The output of the stop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// Why the producer stopped: `stop`, `length`, `tool_calls`.
+    /// The reason why the producer stopped: `stop`, `length`, `tool_calls`.
     #[serde(default)]
     pub finish_reason: String,
 }
 
-/// A piece of a turn that is streamed: of the text, or of the call number `at`.
+/// A piece of a streamed turn: of the text, or of the call with the index `at`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StreamChunk {
-    /// Of the text.
+    /// A piece of the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub say: Option<String>,
-    /// The number of the call in its turn, from 0.
+    /// The index of the call in its turn, from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<usize>,
-    /// The id of the call, in its first piece.
+    /// The id of the call; only in its first piece.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
-    /// The tool, in its first piece.
+    /// The tool; only in the first piece of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// Of the arguments as JSON text.
+    /// A piece of the arguments as JSON text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<String>,
 }
 
-/// A call that the model makes, or that is run: then these are the parameters of `tool.execute`.
+/// A call that the model makes. If it is run, these are the parameters of `tool.execute`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelCall {
-    /// Its id.
+    /// The id of the call.
     pub call: String,
     /// The tool.
     pub tool: String,
-    /// Its arguments: an object. A text is what the model wrote where that is no JSON; other values are what it wrote
-    /// instead of an object.
+    /// The arguments: an object. A string is the model's text if that is not JSON; other values are
+    /// what the model wrote instead of an object.
     pub args: Value,
 }
 
-/// Something that happened outside of the loop, which the adapter tells the guard.
+/// An event outside of the loop, which the adapter reports to the guard.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum HostEvent {
-    /// The user says something; the model is shown it.
+    /// A message of the user, which the model is also shown.
     Prompt {
-        /// What.
+        /// The text of the message.
         text: String,
     },
-    /// The harness judges the criteria of an item.
+    /// A verification of an item's criteria by the harness.
     Verify {
-        /// Its id.
+        /// The id of the item.
         item: String,
     },
-    /// The harness moves an item.
+    /// A move of an item by the harness.
     Move {
-        /// Its id.
+        /// The id of the item.
         item: String,
-        /// By which transition.
+        /// The transition.
         transition: String,
-        /// Who.
+        /// The person who moves the item.
         by: String,
-        /// Why.
+        /// The reason.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// Somebody approves a call that has waited for it.
+    /// An approval of a call that has waited for it.
     Approve {
         /// The tool.
         tool: String,
         /// The arguments.
         args: Value,
-        /// In which role.
+        /// The role of the person.
         role: String,
-        /// Who.
+        /// The person who approves.
         by: String,
     },
-    /// Somebody takes back what was approved.
+    /// The revocation of an approval.
     Revoke {
         /// The tool.
         tool: String,
@@ -161,14 +163,14 @@ pub enum HostEvent {
         args: Value,
         /// The role that had approved it.
         role: String,
-        /// Who.
+        /// The person who revokes.
         by: String,
     },
-    /// Somebody ends a halt.
+    /// The end of a halt.
     Resume {
-        /// In which role.
+        /// The role of the person.
         role: String,
-        /// Who.
+        /// The person who ends the halt.
         by: String,
     },
 }

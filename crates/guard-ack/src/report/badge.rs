@@ -6,7 +6,8 @@ use crate::run::AckReport;
 /// The width of a character, in tenths of a pixel; approximate.
 const CHAR: usize = 66;
 
-/// Returns an SVG with the standing of the adapter. Only one that passes every case of every tier is green.
+/// Returns an SVG with the conformance of the adapter. Only an adapter that passes every case of
+/// every tier is green.
 pub fn badge(report: &AckReport) -> String {
     let (standing, text) = standing(report);
     let colour = match standing {

@@ -1,10 +1,10 @@
-//! The causes of findings: the promises that are broken, and the cases that each explains.
+//! The causes of findings: the broken promises, and the cases that each of them explains.
 
 use crate::clause;
 use crate::run::{AckReport, CaseOutcome, CaseVerdict};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A broken promise, or a way in which the adapter could not be judged.
+/// A broken promise, or a reason why the adapter could not be judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RootCause {
     /// The clause, or the kind of problem.

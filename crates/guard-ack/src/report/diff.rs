@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// The difference of two reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportDiff {
-    /// The changes in words.
+    /// The changes as text.
     pub text: String,
     /// True if a case passed before, and now fails, errs, is skipped or is gone.
     pub is_worse: bool,

@@ -1,4 +1,5 @@
-//! One self-contained page: the tiers, the causes of findings, and all cases, to be searched, sorted and filtered.
+//! A self-contained page with the tiers, the causes of findings, and all cases, which can be
+//! searched, sorted and filtered.
 
 use super::causes::causes;
 use super::{findings, rerun, tiers};
@@ -161,7 +162,7 @@ fn row(reports: &[(&AckReport, &str)], case: &CaseOutcome, out: &mut String) {
     out.push_str("</tr>\n");
 }
 
-/// Writes a section for each case: its promise, what was found, and how to play it again.
+/// Writes a section for each case: its promise, the findings, and the command that plays it again.
 fn details(number: usize, report: &AckReport, command: &str, out: &mut String) {
     for outcome in &report.outcomes {
         let promise = clause::find(&outcome.clause).map_or("", |clause| clause.promise);

@@ -56,7 +56,7 @@ pub fn tiers(report: &AckReport) -> Vec<Tier> {
 pub enum Conformance {
     /// Every case of every tier passed.
     Full,
-    /// Every judged case passed, and some of the suite was not judged.
+    /// Every judged case passed, but a part of the suite was not judged.
     Partial,
     /// There are findings.
     Failed,
@@ -64,7 +64,8 @@ pub enum Conformance {
     NotJudged,
 }
 
-/// Returns the standing of an adapter, with the sentence for it. A part of the suite never stands for the whole.
+/// Returns the conformance of an adapter, with its sentence. A part of the suite never counts as
+/// the whole suite.
 pub fn standing(report: &AckReport) -> (Conformance, String) {
     let findings = report.outcomes.iter().filter(|outcome| outcome.is_finding()).count();
     let findings = findings + report.unreadable.len();
@@ -89,7 +90,8 @@ pub fn standing(report: &AckReport) -> (Conformance, String) {
     }
 }
 
-/// Returns the number of cases that the suite of a report has in a tier. Of other versions than this one it is not known.
+/// Returns the number of cases in a tier of the report's suite. For other versions of the suite
+/// than this one, the number is not known.
 fn size(report: &AckReport, tier: &Tier) -> usize {
     if report.version != crate::suite::VERSION {
         return 0;
@@ -98,7 +100,7 @@ fn size(report: &AckReport, tier: &Tier) -> usize {
     names.filter(|name| name.split('/').next() == Some(tier.name)).count()
 }
 
-/// `41 passed, 2 failed, 1 errored, 3 skipped`.
+/// Formats the counts: `41 passed, 2 failed, 1 errored, 3 skipped`.
 pub fn counts(report: &AckReport) -> String {
     let words = ["passed", "failed", "errored", "skipped"].map(|word| (report.count(word), word));
     let words = words.iter().filter(|(count, word)| *count > 0 || *word == "passed");
@@ -132,7 +134,7 @@ fn findings(outcome: &CaseOutcome) -> Vec<(String, String, String)> {
 pub fn rerun(report: &AckReport, outcome: &CaseOutcome, command: &str) -> String {
     let name = &outcome.name;
     let seed = report.seed;
-    // Generated cases are generated again: their number is the last part of the name.
+    // Generated cases are generated again; their number is the last part of the name.
     let number = name.contains("/generated_").then(|| name.rsplit('_').next()).flatten();
     let generate = number.map(|number| format!(" --generate {number}")).unwrap_or_default();
     format!("guardc ack run{generate} --case {name} --seed {seed} -- {command}")

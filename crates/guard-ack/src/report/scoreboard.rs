@@ -1,5 +1,5 @@
-//! The scoreboard: adapters side by side, tier by tier. It is independent of the time and place of
-//! the runs.
+//! The scoreboard: a comparison of adapters, tier by tier. It does not depend on the time and place
+//! of the runs.
 
 use super::tiers;
 use crate::run::AckReport;

@@ -8,12 +8,13 @@ use std::fmt::Write as _;
 
 /// The number of findings shown in full.
 const WHOLE: usize = 4;
-/// The number of further findings listed: the report should fit a screen.
+/// The number of further findings that are listed, so that the report fits a screen.
 const NAMED: usize = 12;
 
-/// The time from which on a case is called slow, in milliseconds.
+/// The time above which a case is called slow, in milliseconds.
 const SLOW: u64 = 1_000;
-/// The number of lines shown of the adapter's standard error where it broke off, and where it came to its end.
+/// The number of lines shown of the adapter's standard error, around the point where it stopped and
+/// at its end.
 const STDERR_LINES: usize = 12;
 const STDERR_ASIDE: usize = 3;
 /// The number of last messages shown, and their length in characters.
@@ -49,8 +50,8 @@ pub fn text(report: &AckReport, command: &str) -> String {
     findings.sort_by_key(|outcome| rank(outcome));
     let found = || findings.iter().copied();
     found().take(WHOLE).for_each(|outcome| finding(report, outcome, command, &mut out));
-    // An adapter that breaks a promise of the first tier breaks it in many cases: the rest is only
-    // listed.
+    // An adapter that breaks a promise of the first tier breaks it in many cases, so the rest is
+    // only listed.
     let more = found().count().saturating_sub(WHOLE);
     if more > 0 {
         let _ = writeln!(out, "\n{more} more, all shown whole with `--format html` or `json`:\n");
@@ -96,8 +97,9 @@ pub fn text(report: &AckReport, command: &str) -> String {
     out
 }
 
-/// Returns where a finding stands in the report: by the first promise that is broken, in the order of the reference. The
-/// simplest promises come first there, and one root cause often breaks several.
+/// Returns the position of a finding in the report: by the first broken promise, in the order of
+/// the reference. The simplest promises come first there, and one root cause often breaks several
+/// promises.
 fn rank(outcome: &CaseOutcome) -> usize {
     let place = |id: &str| clause::all().iter().position(|clause| clause.id == id);
     match &outcome.verdict {
@@ -108,12 +110,12 @@ fn rank(outcome: &CaseOutcome) -> usize {
     }
 }
 
-/// `0.4 s`.
+/// Formats a time: `0.4 s`.
 pub(super) fn seconds(millis: u64) -> String {
     format!("{}.{} s", millis / 1000, millis % 1000 / 100)
 }
 
-/// Writes the cases that took long, and those that passed only when they were played again.
+/// Writes the slow cases, and the cases that passed only when they were played again.
 fn slowest(report: &AckReport, out: &mut String) {
     let mut slow: Vec<&CaseOutcome> =
         report.outcomes.iter().filter(|outcome| outcome.took >= SLOW).collect();
@@ -168,7 +170,7 @@ fn stderr(outcome: &CaseOutcome, out: &mut String) {
         _ => true,
     };
     let limit = if broke_off { STDERR_LINES } else { STDERR_ASIDE };
-    // The trouble itself is said already.
+    // The problem itself was already reported.
     let trouble = outcome.trouble().map(|trouble| format!("! {trouble}"));
     let mut said = outcome.log.iter().filter(|line| line.starts_with('!'));
     if let Some(said) = said.rfind(|line| Some(*line) != trouble.as_ref()) {

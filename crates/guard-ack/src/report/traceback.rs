@@ -1,6 +1,6 @@
-//! Tracebacks of Python and Node, folded to the error and the frame that matters.
+//! Tracebacks of Python and Node, folded to the error and the relevant frame.
 
-/// Folders of code that is not the adapter's.
+/// Folders of code that does not belong to the adapter.
 const OTHERS: [&str; 5] =
     ["site-packages", "lib/python", "node_modules", "node:internal", "<frozen"];
 
@@ -32,13 +32,13 @@ fn is_frame(line: &str) -> bool {
         || line.starts_with("at ") && (line.ends_with(')') || line.contains("file:"))
 }
 
-/// Writes the frame that matters and the number of the others.
+/// Writes the relevant frame and the number of the others.
 fn fold(frames: &mut Vec<Vec<&str>>, out: &mut Vec<String>) {
     if frames.is_empty() {
         return;
     }
     let is_own = |frame: &Vec<&str>| !OTHERS.iter().any(|other| frame[0].contains(other));
-    // Python names the innermost frame last, Node first.
+    // Python lists the innermost frame last, and Node lists it first.
     let is_node = frames[0][0].trim_start().starts_with("at ");
     let own = if is_node {
         frames.iter().position(is_own).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! Tests of the messages about cases that cannot be read: the place, the problem and the
+//! Tests of the messages about cases that cannot be read: the position, the problem and the
 //! suggestion.
 
 use guard_ack::case::parse;

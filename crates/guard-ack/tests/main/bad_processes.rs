@@ -1,4 +1,5 @@
-//! Adapters that hang, crash, flood, speak garbage, or leave something running: reported, never waited for.
+//! Tests of adapters that hang, crash, flood, send invalid output, or leave a process running: they
+//! are reported, and never waited for.
 #![cfg(unix)]
 
 use guard_ack::process::AdapterCommand;
@@ -99,13 +100,13 @@ fn standard_error_without_end_hurts_nobody_and_its_end_is_shown() {
 
 #[test]
 fn nothing_is_left_running() {
-    // It forks, leaves its process group, and ends.
+    // The process forks, leaves its process group, and ends.
     let mark = format!("{}.25", 70_000 + std::process::id() % 10_000);
     errors(&format!("setsid sleep {mark} & sleep {mark} & exit 0"), TroubleKind::Crash, "");
     let running = std::fs::read_dir("/proc").into_iter().flatten().flatten().filter(|entry| {
         let words = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
         let state = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-        // Killed already, and not reaped by whoever adopted it.
+        // The process was killed, but its new parent has not reaped it.
         let dead = state.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'));
         !dead && String::from_utf8_lossy(&words).contains(&mark)
     });

@@ -1,10 +1,10 @@
-//! The page of faults from outside names clauses and cases that exist, and each source once.
+//! Tests that the page of external faults names existing clauses and cases, and each source once.
 
 use guard_ack::{CaseSuite, clause};
 use std::collections::BTreeSet;
 
 const PAGE: &str = include_str!("../../../../ack/faults.md");
-/// The number of faults that cases find, at least.
+/// The minimum number of faults that cases find.
 const FOUND: usize = 60;
 
 fn rows() -> Vec<Vec<&'static str>> {

@@ -1,4 +1,4 @@
-//! Every message that the page shows is one.
+//! Tests that every message in the page is valid.
 
 use guard_ack::protocol::*;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const PAGE: &str = include_str!("../../../../docs/reference/ack.md");
 
-/// Reads a value as a message, and writes it again: nothing may be lost.
+/// Reads a value as a message, and writes it again. No member may be lost.
 fn is<T: DeserializeOwned + Serialize>(value: &Value) {
     let read: T =
         serde_json::from_value(value.clone()).unwrap_or_else(|error| panic!("{value}: {error}"));

@@ -1,4 +1,4 @@
-//! Reports: written, read again, and refused where they are not whole.
+//! Tests of reports: they are written, read again, and refused if they are incomplete.
 
 use guard_ack::protocol::Declared;
 use guard_ack::report::{Conformance, badge, diff, html, json, junit, markdown, standing, text};
@@ -81,7 +81,8 @@ fn what_is_written_is_read_again() {
     assert_eq!(json::read(&text), Ok((report, "./it --fast".into())));
 }
 
-/// A promise that is named for a run that did not end is a failure, and the last messages are shown with their numbers.
+/// A broken promise of a run that did not end is a failure, and the last messages are shown with
+/// their numbers.
 #[test]
 fn a_silent_run_is_shown_with_its_promise_and_its_last_messages() {
     let mut report = report();
@@ -126,7 +127,8 @@ fn markup_is_escaped() {
     assert!(badge::badge(&report).contains("does not conform: 3 findings"));
 }
 
-/// A page has a section for each case, the script and the style in itself, and the promises by the cases that they explain.
+/// A page has a section for each case, includes the script and the style, and lists the promises by
+/// the cases that they explain.
 #[test]
 fn the_page_links_each_case_and_says_what_one_cause_explains() {
     let mut report = report();
@@ -157,7 +159,7 @@ fn the_page_links_each_case_and_says_what_one_cause_explains() {
     assert!(rows[2].contains("GATE-3") && rows[2].contains("<td>1<td>0<td>"), "{rows:?}");
 }
 
-/// A report in which these numbers of cases of each tier passed, and were skipped.
+/// Returns a report in which these numbers of cases of each tier passed and were skipped.
 fn tiers(passed: [usize; 6], skipped: usize) -> AckReport {
     let mut report = report();
     let passing = report.outcomes[0].clone();
