@@ -1,7 +1,8 @@
-//! The duties of an adapter, one method each: propose a call to the guard, settle it, ask for approval, report a stop,
-//! show messages to the model, keep sessions. The shapes differ in when they perform them.
+//! The duties of an adapter, one method each: propose a call to the guard, settle it, ask for
+//! approval, report a stop, show messages to the model, keep sessions. The shapes differ in the
+//! order in which they perform them.
 //!
-//! Each default method does its duty. A faulty adapter overrides the one that it gets wrong.
+//! Each default method performs its duty. A faulty adapter overrides the duty that it gets wrong.
 
 use crate::engine::{Engine, WorkspaceFiles, compiled, instant, json, trouble};
 use crate::harness::{AdapterResult, Gate, Harness, joined, shown_text, text_of};
@@ -26,12 +27,12 @@ pub struct OpenSessions<'g> {
     pub open: HashMap<String, Engine>,
 }
 
-/// An adapter that does everything right.
+/// An adapter that performs every duty correctly.
 pub struct Faithful;
 
 impl Duties for Faithful {}
 
-/// The duties, in the order in which a loop meets them.
+/// The duties, in the order in which a loop performs them.
 pub trait Duties {
     /// Begins the conversation.
     fn begin(&mut self, harness: &mut Harness) -> AdapterResult<()> {
@@ -40,7 +41,7 @@ pub trait Duties {
         self.prompt(harness, text)
     }
 
-    /// Reports the user's words, and shows them to the model.
+    /// Reports the user's message, and shows it to the model.
     fn prompt(&mut self, harness: &mut Harness, text: &str) -> AdapterResult<()> {
         let now = self.now(harness);
         self.report(harness, &Event::Prompt(UserPrompt { text, now })).map_err(trouble)?;
@@ -66,7 +67,8 @@ pub trait Duties {
         harness.messages.clone()
     }
 
-    /// Asks the model, and reports to the guard the events that happened meanwhile. `None` if the model is gone.
+    /// Asks the model, and reports to the guard the events that happened meanwhile. Returns `None`
+    /// if the model is gone.
     fn ask_model(&mut self, harness: &mut Harness) -> AdapterResult<Option<ModelTurn>> {
         if harness.is_cancelled {
             return Ok(None);
@@ -82,7 +84,7 @@ pub trait Duties {
         Ok(Some(self.tell_apart(harness, turn)))
     }
 
-    /// Puts the pieces of a streamed turn together.
+    /// Joins the pieces of a streamed turn.
     fn assemble(&mut self, mut turn: ModelTurn) -> ModelTurn {
         let said: String = turn.pieces.iter().filter_map(|piece| piece.say.as_deref()).collect();
         turn.say = turn.say.or(Some(said).filter(|said| !said.is_empty()));
@@ -101,7 +103,8 @@ pub trait Duties {
         turn
     }
 
-    /// Leaves each call with an id of its own: gives one to calls without, and refuses those that share one.
+    /// Gives each call of the turn its own id: assigns one to calls without an id, and refuses
+    /// calls that share one.
     fn tell_apart(&mut self, harness: &mut Harness, mut turn: ModelTurn) -> ModelTurn {
         let mut calls: Vec<ModelCall> = Vec::new();
         for mut call in turn.calls {
@@ -144,7 +147,7 @@ pub trait Duties {
         self.report(harness, &event).map(drop).map_err(trouble)
     }
 
-    /// Reports what the model used, by unit.
+    /// Reports the usage of the model, by unit.
     fn usage(
         &mut self,
         harness: &mut Harness,
@@ -154,7 +157,7 @@ pub trait Duties {
             let now = self.now(harness);
             let amount = decimal::parse(amount).ok_or_else(|| trouble("usage is no amount"))?;
             match self.report(harness, &Event::Usage(UsageReport { unit, amount, now })) {
-                // Models report what they use, whether or not a guard charges for it.
+                // Models report their usage whether or not a guard charges for it.
                 Err(SessionError::Step(StepError::NotHostCharged(_))) | Ok(_) => {}
                 Err(error) => return Err(trouble(error)),
             }
@@ -203,7 +206,8 @@ pub trait Duties {
         }
     }
 
-    /// Asks each role that a verdict names, and reports the approvals. Returns whether all approved.
+    /// Asks each role that a verdict names, and reports the approvals. Returns true if all of them
+    /// approved.
     fn approvals(
         &mut self,
         harness: &mut Harness,
@@ -233,7 +237,7 @@ pub trait Duties {
         harness.world.approval(request)
     }
 
-    /// Does what the guard decided.
+    /// Acts on the guard's decision.
     fn obey(&mut self, _: &mut Harness, _: &ModelCall, proposed: &Proposed) -> AdapterResult<Gate> {
         let verdict = &proposed.verdict;
         let feedback = self.feedback(rendered(&proposed.feedback));
@@ -265,7 +269,7 @@ pub trait Duties {
         harness.world.begin(call);
     }
 
-    /// Waits for a tool that has started; `None` if none is running.
+    /// Waits for a tool that has started; `None` if no tool is running.
     fn finished(&mut self, harness: &mut Harness) -> Option<(String, Done)> {
         let (call, done) = harness.world.ended(true)?;
         harness.is_cancelled |= done.failure == Some(FailureKind::Cancelled);
@@ -280,7 +284,7 @@ pub trait Duties {
         done: &Done,
     ) -> AdapterResult<(String, String)> {
         let feedback = self.settlement(harness, call, done)?;
-        // What the guard shows in place of a result is all that the model may read of it.
+        // If the guard shows something in place of a result, the model may read only that.
         let text = harness.shown.take().unwrap_or_else(|| text_of(&done.result));
         let text = match done.outcome {
             ToolRun::Success => text,
@@ -289,7 +293,7 @@ pub trait Duties {
         Ok((text, self.feedback(feedback)))
     }
 
-    /// Reports to the guard how a call ended. Returns the feedback.
+    /// Reports the ending of a call to the guard. Returns the feedback.
     fn settlement(
         &mut self,
         harness: &mut Harness,
@@ -318,7 +322,7 @@ pub trait Duties {
         }
     }
 
-    /// Settles the calls that ran in an earlier run, and whose settlement could not be reported.
+    /// Settles the calls that ran in an earlier run and whose settlement could not be reported.
     fn settle_overdue(&mut self, harness: &mut Harness) -> AdapterResult<()> {
         let mut overdue = std::mem::take(&mut harness.engine.unsettled).into_iter();
         while let Some((call, done)) = overdue.next() {
@@ -340,7 +344,7 @@ pub trait Duties {
         }
     }
 
-    /// Returns whether the loop may end; shows the failed checks to the model.
+    /// Returns true if the loop may end. Shows the failed checks to the model.
     fn may_stop(&mut self, harness: &mut Harness, stopped: &Stopped) -> bool {
         let allowed = stopped.decision == StopDecision::Allow;
         if !allowed {
@@ -349,7 +353,7 @@ pub trait Duties {
         allowed
     }
 
-    /// Judges the output by the run's contract.
+    /// Checks the output by the run's contract.
     fn judge(&mut self, harness: &mut Harness, turn: &ModelTurn) -> AdapterResult<Option<Value>> {
         let (Some(contract), Some(text)) = (&harness.run.contract, &turn.output) else {
             return Ok(None);
@@ -437,12 +441,12 @@ pub trait Duties {
         sessions.open.remove(&self.key(session));
     }
 
-    /// Ends the adapter when nothing more comes. An error is how it ended instead.
+    /// Ends the adapter when its input has ended. The error describes another way of ending.
     fn exit(&mut self) -> Result<(), String> {
         Ok(())
     }
 
-    /// Plays a trace again, and says whether it comes out the same.
+    /// Replays a trace, and returns true if each record is reproduced.
     fn replay(
         &mut self,
         sessions: &mut OpenSessions,
@@ -459,7 +463,7 @@ pub trait Duties {
     }
 }
 
-/// Proposes a call, asks for the approvals it needs, and obeys the verdict.
+/// Proposes a call, asks for the required approvals, and acts on the verdict.
 pub fn gate(
     duties: &mut (impl Duties + ?Sized),
     harness: &mut Harness,
@@ -474,7 +478,7 @@ pub fn gate(
     duties.obey(harness, call, &proposed)
 }
 
-/// Returns the roles that have to approve a call.
+/// Returns the roles that must approve a call.
 pub fn roles(verdict: &Verdict) -> Vec<&String> {
     let needed = verdict.reasons.iter().filter(|reason| reason.code == Code::Approval);
     let mut roles: Vec<&String> = needed.flat_map(|reason| &reason.needs).collect();

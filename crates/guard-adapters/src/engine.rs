@@ -11,7 +11,7 @@ use guard_sdk::{Event, Guard, GuardCache, Keys, Outcome, Session, SessionError, 
 use serde_json::Value;
 use std::path::Path;
 
-/// The workspace of a session that has none.
+/// The workspace of a session without a workspace.
 const NO_WORKSPACE: &str = "/workspace";
 /// A fixed key, so that any process can resume a session; a real adapter keeps its key in a file.
 const KEY: [u8; 32] = *b"guard-adapters keep no secrets!!";
@@ -19,7 +19,7 @@ const KEY: [u8; 32] = *b"guard-adapters keep no secrets!!";
 /// An adapter's session with the guard.
 pub struct Engine {
     pub session: Session<WorkspaceFiles>,
-    /// The calls that ran, and whose settlement could not be reported.
+    /// The calls that ran and whose settlement could not be reported.
     pub unsettled: Vec<(ModelCall, Done)>,
 }
 
@@ -37,7 +37,7 @@ pub fn instant(text: &str) -> i64 {
     time::parse_rfc3339(text).unwrap_or_default()
 }
 
-/// Compiles the guard of a case, or finds it compiled.
+/// Compiles the guard of a case, or returns it from the cache.
 pub fn compiled(guards: &GuardCache, source: &str) -> Result<Guard, AdapterTrouble> {
     let guard = guards.compile("case.guard", source);
     guard.map_err(|error| trouble(format!("the guard cannot be run: {error}")))
@@ -57,7 +57,7 @@ impl Engine {
         Ok(Engine { session, unsettled: Vec::new() })
     }
 
-    /// Resumes a session from its trace. Each record must come out as it was.
+    /// Resumes a session from its trace. Each record must be reproduced.
     pub fn resume(
         guard: &Guard,
         trace: &[String],
@@ -92,7 +92,7 @@ impl Engine {
         Ok(self.session.apply(event)?.into_outcome())
     }
 
-    /// The session's records.
+    /// Returns the session's records.
     pub fn trace(&self) -> Result<Vec<String>, AdapterTrouble> {
         self.session.records().map_err(trouble)
     }
@@ -110,7 +110,7 @@ impl Engine {
     }
 }
 
-/// Asks a host whether a path is there.
+/// A function that asks a host whether a path exists.
 pub type PathLookup =
     Box<dyn FnMut(&mut Host, &str, fn(&mut Host, &str) -> Option<bool>) -> Option<bool>>;
 
@@ -121,12 +121,12 @@ pub struct WorkspaceFiles {
 }
 
 impl WorkspaceFiles {
-    /// The files as they are.
+    /// Returns the files on disk.
     pub fn new(workspace: Option<&str>) -> Result<WorkspaceFiles, AdapterTrouble> {
         WorkspaceFiles::looking(workspace, Box::new(|host, path, ask| ask(host, path)))
     }
 
-    /// The files as `look` sees them.
+    /// Returns the files as the function `look` sees them.
     pub fn looking(
         workspace: Option<&str>,
         look: PathLookup,

@@ -15,9 +15,9 @@ pub struct Harness<'w> {
     pub run: &'w Run,
     /// The messages so far.
     pub messages: Vec<ModelMessage>,
-    /// The number of questions so far by which the outage of this run counts.
+    /// The number of questions so far that the outage of this run counts.
     pub asked: u64,
-    /// What the guard shows in place of the result that was settled last, if it changed that.
+    /// The text that the guard shows in place of the last settled result, if it changed the result.
     pub shown: Option<String>,
     /// True once the run is cancelled.
     pub is_cancelled: bool,
@@ -64,7 +64,7 @@ impl Harness<'_> {
         });
     }
 
-    /// Adds what the model said.
+    /// Adds the message of the model.
     pub fn said(&mut self, turn: &ModelTurn) {
         let text = turn.say.clone().or(turn.output.clone()).unwrap_or_default();
         let role = Role::Assistant;
@@ -72,7 +72,7 @@ impl Harness<'_> {
         self.messages.push(ModelMessage { role, text, call: None, calls, failed: false });
     }
 
-    /// Returns whether the guard is down for an event; counts the events by which the outage counts.
+    /// Returns true if the guard is down for an event. Counts the events that the outage counts.
     pub fn is_guard_down(&mut self, event: &Event) -> bool {
         let Some(outage) = &self.run.outage else { return false };
         let counted = match outage.on {
@@ -89,12 +89,12 @@ impl Harness<'_> {
         }
     }
 
-    /// True if the agent has a tool.
+    /// Returns true if the agent has a tool.
     pub fn has_tool(&self, name: &str) -> bool {
         self.run.tools.iter().any(|tool| tool.name == name && tool.elsewhere.is_none())
     }
 
-    /// True if a tool is the framework's own.
+    /// Returns true if a tool belongs to the framework.
     pub fn is_native(&self, name: &str) -> bool {
         self.run.tools.iter().any(|tool| tool.native && tool.name == name)
     }
@@ -116,7 +116,7 @@ pub fn shown_text(value: &Json) -> String {
     }
 }
 
-/// Joins two texts with an empty line between them where both say something.
+/// Joins two texts, with an empty line between them if both are not empty.
 pub fn joined(first: &str, second: &str) -> String {
     match (first.is_empty(), second.is_empty()) {
         (_, true) => first.into(),

@@ -1,4 +1,4 @@
-//! Adapters over our own kernel, for the conformance kit to judge.
+//! Adapters that use our own kernel, for the conformance kit to judge.
 //!
 //! One engine, four shapes of real harnesses: hooks before and after a call, middleware around a
 //! call, a proxy between client and tool server, and a resumable event loop. An [`AdapterFault`] breaks one

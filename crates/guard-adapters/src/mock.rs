@@ -1,4 +1,4 @@
-//! An adapter in this process: a shape, the duties as it performs them, and its sessions.
+//! An adapter in this process: a shape, its duties, and its sessions.
 
 use crate::duties::{Duties, Faithful, OpenSessions};
 use crate::engine::trouble;
@@ -18,7 +18,7 @@ use std::collections::HashMap;
 pub struct Mock<'g> {
     /// The shape.
     pub shape: Shape,
-    /// The duty that it gets wrong.
+    /// The duty that the adapter gets wrong, if any.
     pub fault: Option<AdapterFault>,
     /// Its compiled guards.
     pub guards: &'g GuardCache,
@@ -98,7 +98,7 @@ impl Adapter for Instance<'_> {
     }
 }
 
-/// The world of a run, during which the run of another session may go on in this process.
+/// The world of a run, during which the run of another session may take place in this process.
 struct Both<'w, 'g> {
     world: &'w mut dyn AdapterWorld,
     shape: Shape,
@@ -108,7 +108,7 @@ struct Both<'w, 'g> {
 }
 
 impl Both<'_, '_> {
-    /// Plays the run that begins now beside this one, if there is one. Returns whether there was.
+    /// Plays the parallel run that begins now, if there is one. Returns true if there was one.
     fn play_beside(&mut self) -> bool {
         let Some(run) = self.world.beside() else { return false };
         self.world.select(&run.session);
@@ -140,7 +140,7 @@ impl AdapterWorld for Both<'_, '_> {
     fn ended(&mut self, idle: bool) -> Option<(String, Done)> {
         self.play_beside();
         let ended = self.world.ended(idle);
-        // The line may have brought the other run while it was read.
+        // Reading the line may have started the other run.
         if ended.is_none() && self.play_beside() { self.world.ended(idle) } else { ended }
     }
 

@@ -15,16 +15,16 @@ pub enum Null {
     AllowAll,
     /// Runs no call, and stops when the model does.
     DenyAll,
-    /// Runs no call, gives each back as its answer, and stops when the model does.
+    /// Runs no call, returns each call as its answer, and stops when the model does.
     Echo,
-    /// Ends at once.
+    /// Ends immediately.
     Nothing,
     /// Runs every call, and never allows a stop.
     NeverStops,
 }
 
 impl Null {
-    /// All of them.
+    /// All adapters without a guard.
     pub const ALL: [Null; 5] =
         [Null::AllowAll, Null::DenyAll, Null::Echo, Null::Nothing, Null::NeverStops];
 }

@@ -1,9 +1,8 @@
-//! The reference evaluator as an adapter: a loop in the shape of hooks around
-//! `guard_compiler::reference`.
+//! The reference evaluator as an adapter: a loop with hooks around `guard_compiler::reference`.
 //!
 //! It uses neither plan nor kernel, and has no messages of its own: a denial is shown as the
-//! reasons in its rules, a blocked stop as the names of the failed checks. Its shown texts and runs
-//! are the expectations of generated cases.
+//! reasons in its rules, and a blocked stop as the names of the failed checks. Its shown texts and
+//! runs are the expectations of generated cases.
 
 use crate::harness::{shown_text, text_of};
 use guard_ack::protocol::{
@@ -24,13 +23,13 @@ use serde_json::Value;
 use std::cell::RefCell;
 use std::path::Path;
 
-/// The prefix of reasons of rules in shadow, in generated guards.
+/// The prefix of reasons of rules in shadow mode, in generated guards.
 pub const SHADE: &str = "shade";
 
 /// A loop around the reference evaluator. It keeps no session beyond one run.
 #[derive(Debug, Clone, Copy)]
 pub struct Evaluator {
-    /// True if the calls of a turn run one after the other.
+    /// True if the calls of a turn run one after another.
     pub serial: bool,
 }
 
@@ -129,7 +128,7 @@ fn answer(host: &RefCell<Host>, ask: &Ask) -> Option<Json> {
         Ask::Sha256(path) => {
             Some(host.sha256(path)?.map_or(Json::Null, |digest| Json::string(&digest)))
         }
-        // Generated guards use neither.
+        // Generated guards use neither of these.
         Ask::Run(_) | Ask::Committed => None,
     }
 }
@@ -356,12 +355,12 @@ impl AdapterRun<'_> {
 
 /// Returns the reasons in the rules of a denial, one per line, and the feedback.
 fn reasons(source: &str, judged: &Judgement) -> String {
-    // A rule that cannot be evaluated says that, and not its own reason.
+    // A rule that cannot be evaluated reports that instead of its own reason.
     let gives = |code: &Code| *code != Code::EvaluationError;
     let given = judged.fired.iter().filter(|(code, _)| gives(code)).filter_map(|(_, span)| {
         let text = source.get(span.start as usize..span.end as usize)?;
         let word = text.split_once("because \"")?.1.split('"').next()?;
-        // Rules in shadow are also among those that fired, but show nothing.
+        // Rules in shadow mode are also among those that fired, but show nothing.
         (!word.starts_with(SHADE)).then(|| word.to_owned())
     });
     let mut lines: Vec<String> = given.collect();

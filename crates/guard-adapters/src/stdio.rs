@@ -16,7 +16,8 @@ use std::io::{self, BufRead, Write};
 ///
 /// # Errors
 ///
-/// Returns an error if the kit cannot be read or told, or if the adapter does not end as it should.
+/// Returns an error if communication with the kit fails, or if the adapter does not end as it
+/// should.
 pub fn serve(adapter: &mut dyn Adapter, input: impl BufRead, output: impl Write) -> io::Result<()> {
     let mut wire = Wire {
         input,
@@ -36,7 +37,7 @@ pub fn serve(adapter: &mut dyn Adapter, input: impl BufRead, output: impl Write)
         wire.session = request.params["session"].as_str().map(str::to_owned);
         let answer = match answer(adapter, request, &mut wire) {
             Ok(result) => json!({ "id": id, "result": result }),
-            // A fault by which the adapter says nothing any more, or ends.
+            // A fault in which the adapter sends nothing any more, or exits.
             Err(trouble) if trouble.kind == TroubleKind::Hang => {
                 while wire.read()?.is_some() {}
                 break;
@@ -94,9 +95,9 @@ struct Wire<R, W> {
     ended: VecDeque<(Running, Done)>,
     /// Requests that run tools, of every session.
     running: Vec<Running>,
-    /// The session whose run asks.
+    /// The session whose run is asking.
     session: Option<String>,
-    /// A run that was asked for while another went on.
+    /// A run that was requested while another one was in progress.
     beside: Option<Run>,
     /// The id of that request.
     beside_id: Value,
@@ -140,7 +141,8 @@ impl<R: BufRead, W: Write> Wire<R, W> {
         }
     }
 
-    /// Keeps a run that is asked for while another goes on. Returns whether a line is one.
+    /// Stores a run that is requested while another one is in progress. Returns true if the line is
+    /// such a request.
     fn is_beside(&mut self, line: &Value) -> bool {
         let is_run = line["method"] == "run";
         if is_run {
@@ -178,7 +180,8 @@ impl<R: BufRead, W: Write> AdapterWorld for Wire<R, W> {
 
     fn ended(&mut self, idle: bool) -> Option<(String, Done)> {
         loop {
-            // A run waits for its own calls alone: those of a run beside it do not end while it goes on.
+            // A run waits only for its own calls. Calls of a parallel run do not end while it is in
+            // progress.
             let own = |running: &Running| running.session == self.session;
             if let Some(at) = self.ended.iter().position(|(running, _)| own(running)) {
                 return self.ended.remove(at).map(|(running, done)| (running.call, done));

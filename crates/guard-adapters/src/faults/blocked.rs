@@ -1,5 +1,5 @@
-//! Faults that make an adapter wait for ever: for a call that is never settled, a guard that does not answer, a run that was
-//! cancelled.
+//! Faults that make an adapter wait for ever: for a call that is never settled, a guard that does
+//! not answer, or a run that was cancelled.
 
 use super::{Spec, faults, instead};
 use crate::duties::{Duties, Faithful};
@@ -47,19 +47,19 @@ pub(super) const TABLE: &[Spec] = faults! {
     };
 };
 
-/// An adapter that waits for ever says nothing any more.
+/// Returns the error of an adapter that waits for ever, and therefore sends nothing any more.
 fn silent() -> AdapterTrouble {
     AdapterTrouble::new(TroubleKind::Hang, "it was silent for 10 s while `run` was to be answered")
 }
 
-/// Waits for calls that are never settled.
+/// An adapter that waits for calls that are never settled.
 struct Blocks {
     is_unsettled: fn(&Done) -> bool,
     is_refused_kept: bool,
-    /// True if a call that waited once is not put to the guard again.
+    /// True if a call that waited once is not proposed to the guard again.
     is_forgetful: bool,
     waited: Vec<String>,
-    /// The number of tools that run.
+    /// The number of running tools.
     running: usize,
 }
 
@@ -141,11 +141,11 @@ impl Duties for WaitsWhenCancelled {
 }
 
 thread_local! {
-    /// True while an adapter has begun a run.
+    /// True while an adapter runs.
     static IS_TAKEN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Has a lock for the whole process, which the first run keeps.
+/// An adapter with a lock for the whole process, which the first run keeps.
 #[derive(Default)]
 struct OneRun {
     has_lock: bool,

@@ -75,7 +75,7 @@ pub(super) const TABLE: &[Spec] = faults! {
         |harness, call, proposed| {
             for change in &proposed.items {
                 let now = Faithful.now(harness);
-                // Not every state has a verification.
+                // Some states have no verification.
                 let _ = Faithful.report(harness, &Event::Verify(Verify { item: &change.item, now }));
             }
             Faithful.obey(harness, call, proposed)
@@ -104,13 +104,14 @@ pub(super) const TABLE: &[Spec] = faults! {
     });
 };
 
-/// Blocks a stop without saying why.
+/// Blocks a stop without a reason.
 fn hold(stopped: &mut Stopped) {
     stopped.decision = StopDecision::Block;
     stopped.message = "something is missing".into();
 }
 
-/// Changes the answer to a stop; `change` is told whether a stop was blocked before.
+/// Returns an adapter that changes the answer to a stop; `change` receives true if a stop was
+/// blocked before.
 fn stops(change: fn(bool, &mut Stopped)) -> Box<dyn Duties> {
     let mut blocked = false;
     instead::stop(move |harness, turn| {
@@ -121,7 +122,7 @@ fn stops(change: fn(bool, &mut Stopped)) -> Box<dyn Duties> {
     })
 }
 
-/// Changes the result of a run.
+/// Returns an adapter that changes the result of a run.
 pub(super) fn ends(change: fn(&Harness, &mut LoopEnd)) -> Box<dyn Duties> {
     instead::end(move |harness, turn, stopped| {
         let mut end = Faithful.end(harness, turn, stopped)?;
@@ -130,7 +131,7 @@ pub(super) fn ends(change: fn(&Harness, &mut LoopEnd)) -> Box<dyn Duties> {
     })
 }
 
-/// Shows the failed checks of a stop again and again.
+/// An adapter that repeatedly shows the failed checks of a stop.
 struct RepeatsMissing(Option<String>);
 
 impl Duties for RepeatsMissing {

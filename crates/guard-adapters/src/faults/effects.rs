@@ -1,4 +1,5 @@
-//! Faults after a tool has run, in what the guard is told beside calls, and in calls that overlap.
+//! Faults after a tool has run, in reports to the guard other than calls, and in calls that
+//! overlap.
 
 use super::gate::{ignores, runs_where};
 use super::{Spec, faults, instead};
@@ -145,14 +146,14 @@ pub(super) const TABLE: &[Spec] = faults! {
     };
 };
 
-/// Does not report some events.
+/// Returns an adapter that does not report some events.
 pub(super) fn forgets(forgotten: fn(&Event) -> bool) -> Box<dyn Duties> {
     instead::report(move |harness, event| {
         if forgotten(event) { Ok(Outcome::Taken) } else { Faithful.report(harness, event) }
     })
 }
 
-/// Begins the session anew in the middle of its run.
+/// Restarts the session in the middle of its run.
 pub(super) fn restart(harness: &mut Harness) -> AdapterResult<()> {
     let guard = harness.engine.session.guard();
     let files = WorkspaceFiles::new(harness.run.workspace.as_deref())?;
@@ -160,7 +161,7 @@ pub(super) fn restart(harness: &mut Harness) -> AdapterResult<()> {
     Ok(())
 }
 
-/// Settles the calls of a turn when those of the next are judged.
+/// An adapter that settles the calls of a turn only when those of the next turn are proposed.
 #[derive(Default)]
 pub(super) struct SettlesLate {
     unsettled: Vec<(ModelCall, Done)>,
@@ -189,7 +190,7 @@ impl Duties for SettlesLate {
     }
 }
 
-/// Answers a call that ran before from memory.
+/// An adapter that answers a repeated call from memory.
 #[derive(Default)]
 struct KeepsResults(Vec<(ModelCall, String)>);
 

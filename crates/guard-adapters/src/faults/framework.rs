@@ -1,5 +1,5 @@
-//! Faults that real frameworks lead to: validation before the guard, limits on texts, retries, cancellations, and a guard
-//! that fails.
+//! Faults that real frameworks cause: validation before the guard, limits on texts, retries,
+//! cancellations, and a guard that fails.
 
 use super::{Spec, faults, instead};
 use crate::duties::{Duties, Faithful, OpenSessions};
@@ -13,9 +13,9 @@ use guard_sdk::Event;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The number of messages that a trimmed conversation has.
+/// The number of messages in a trimmed conversation.
 const TRIMMED: usize = 12;
-/// The length of a cut result, in characters.
+/// The length of a truncated result, in characters.
 const CUT: usize = 2_000;
 
 pub(super) const TABLE: &[Spec] = faults! {
@@ -158,7 +158,7 @@ pub(super) const TABLE: &[Spec] = faults! {
     });
 };
 
-/// Does not settle calls that fail in this way.
+/// Returns an adapter that does not settle calls that fail in this way.
 fn unsettled(kind: FailureKind) -> Box<dyn Duties> {
     instead::settlement(move |harness, call, done| {
         if done.failure == Some(kind) {
@@ -169,7 +169,8 @@ fn unsettled(kind: FailureKind) -> Box<dyn Duties> {
     })
 }
 
-/// Changes arguments by the schema of the tool, before the guard sees them; the tool gets the same.
+/// Returns an adapter that changes arguments by the schema of the tool before the guard sees them.
+/// The tool gets the changed arguments.
 fn first(change: fn(&Value, &mut Map<String, Value>)) -> Box<dyn Duties> {
     instead::call(move |harness, call| {
         let mut call = call.clone();
@@ -201,7 +202,8 @@ impl Duties for ProcessSession {
     fn reset(&mut self, _: &mut OpenSessions, _: &str) {}
 }
 
-/// Counts the calls that the framework refuses, and ends the loop at the second.
+/// An adapter that counts the calls that the framework refuses, and ends the loop at the second
+/// one.
 #[derive(Default)]
 struct Retries(usize);
 
@@ -232,7 +234,7 @@ impl Duties for Retries {
     }
 }
 
-/// Runs a call on the verdict that another with the same id got.
+/// An adapter that runs a call on the verdict of another call with the same id.
 #[derive(Default)]
 struct VerdictById {
     is_lasting: bool,
@@ -262,7 +264,7 @@ impl Duties for VerdictById {
     }
 }
 
-/// Gives a call the denial that an earlier one with the same id got.
+/// An adapter that gives a call the denial of an earlier call with the same id.
 #[derive(Default)]
 struct DenialById(BTreeMap<String, String>);
 
@@ -279,7 +281,7 @@ impl Duties for DenialById {
     }
 }
 
-/// Drops the calls of a turn whose id an earlier turn used.
+/// An adapter that drops the calls of a turn whose id an earlier turn used.
 #[derive(Default)]
 struct EarlierIds(Vec<String>);
 
@@ -317,7 +319,8 @@ impl Duties for NamelessAround {
     }
 }
 
-/// When a call has ended, asks the guard again for the first call that waits; the others are forgotten.
+/// An adapter that, after a call has ended, proposes only the first waiting call again. The others
+/// are forgotten.
 #[derive(Default)]
 struct WakesOne {
     waited: Vec<String>,

@@ -63,7 +63,7 @@ pub(super) const TABLE: &[Spec] = faults! {
     });
 };
 
-/// Leaves records out of a trace, and makes its chain whole again.
+/// Removes records from a trace, and recomputes its hash chain.
 fn keep_records(end: &mut LoopEnd, keep: impl Fn(usize, &Payload) -> bool) {
     let Some(trace) = end.trace.take() else { return };
     let kept = trace.iter().enumerate().filter(|(number, line)| {
@@ -72,7 +72,7 @@ fn keep_records(end: &mut LoopEnd, keep: impl Fn(usize, &Payload) -> bool) {
     end.trace = Some(rechained(kept.map(|(_, line)| line.clone())));
 }
 
-/// A record, with the arguments of its call as the model wrote them.
+/// Returns a record with the arguments of its call as the model wrote them.
 fn with_arguments(line: &str, calls: &[&ModelCall]) -> String {
     let Ok(record) = Record::parse(line) else { return line.to_owned() };
     let Payload::Propose(propose) = &record.payload else { return line.to_owned() };
@@ -81,7 +81,8 @@ fn with_arguments(line: &str, calls: &[&ModelCall]) -> String {
     line.replacen(&propose.args.to_string(), &clear, 1)
 }
 
-/// Restores a session from some of its records. Those that then come out otherwise are left out.
+/// Returns an adapter that restores a session from some of its records. Records that are then not
+/// reproduced are omitted.
 fn restores(kept: fn(&Payload) -> bool) -> Box<dyn Duties> {
     instead::restore(move |sessions, restore| {
         let trace = records(restore)?;
@@ -103,7 +104,7 @@ fn records(restore: &Restore) -> AdapterResult<Vec<String>> {
     serde_json::from_value(restore.snapshot["trace"].clone()).map_err(trouble)
 }
 
-/// Hands out the number of a snapshot instead of the snapshot.
+/// An adapter that returns the number of a snapshot instead of the snapshot.
 struct SnapshotInMemory(Vec<Value>);
 
 impl Duties for SnapshotInMemory {
@@ -119,7 +120,7 @@ impl Duties for SnapshotInMemory {
     }
 }
 
-/// Runs the calls of the restored trace once more.
+/// An adapter that runs the calls of the restored trace again.
 struct RestoreRunsAgain(Vec<ModelCall>);
 
 impl Duties for RestoreRunsAgain {

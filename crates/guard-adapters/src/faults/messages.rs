@@ -1,4 +1,4 @@
-//! Faults in what the model reads: the loop (`LOOP`) and feedback (`STEER`).
+//! Faults in the messages to the model: the loop (`LOOP`) and feedback (`STEER`).
 
 use super::{Spec, faults, instead};
 use crate::duties::{Duties, Faithful};
@@ -97,7 +97,7 @@ pub(super) const STEER: &[Spec] = faults! {
     "deadline-is-advice" "STEER-11" "takes the deadline for advice" => super::gate::ignores(Code::Deadline);
 };
 
-/// The messages for the model, those from the `first` on changed.
+/// Returns the messages for the model. Those from `first` on are changed.
 fn edited(
     harness: &Harness,
     first: usize,
@@ -108,13 +108,13 @@ fn edited(
     messages
 }
 
-/// The number of the first message that the model has not read.
+/// Returns the index of the first message that the model has not read.
 fn newest(harness: &Harness) -> usize {
     let spoke = |message: &ModelMessage| message.role == Role::Assistant;
     harness.messages.iter().rposition(spoke).map_or(0, |at| at + 1)
 }
 
-/// The messages with feedback, as the user's.
+/// Returns the messages with feedback as messages of the user.
 fn feedback(messages: &[ModelMessage]) -> Vec<ModelMessage> {
     let with_feedback = messages.iter().filter(|message| message.text.contains(END));
     let as_users =
@@ -122,7 +122,7 @@ fn feedback(messages: &[ModelMessage]) -> Vec<ModelMessage> {
     with_feedback.map(as_users).collect()
 }
 
-/// Ends the loop at a failure or a denial.
+/// An adapter that ends the loop at a failure or a denial.
 pub(super) struct EndsLoop {
     pub ends: bool,
     pub at_failure: bool,

@@ -1,6 +1,8 @@
-//! Faults: each one duty forgotten or half done, as a tired engineer would do it.
+//! Faults: each is one duty that is omitted or performed incompletely, as a careless implementation
+//! would do.
 //!
-//! A fault overrides the duty that it gets wrong, few of them two. They stand in tables, by the clauses that they break.
+//! A fault overrides the duty that it gets wrong; a few override two. The faults are in tables, by
+//! the clauses that they break.
 
 mod blocked;
 mod done;
@@ -23,7 +25,7 @@ struct Spec {
     duties: fn() -> Box<dyn Duties>,
 }
 
-/// A duty that an adapter gets wrong.
+/// A duty that an adapter performs wrongly.
 #[derive(Clone, Copy)]
 pub struct AdapterFault(&'static Spec);
 
@@ -51,17 +53,18 @@ impl AdapterFault {
         AdapterFault::all().find(|fault| fault.name() == name)
     }
 
-    /// Its name on the command line: `runs-first`.
+    /// Returns the name on the command line: `runs-first`.
     pub fn name(self) -> &'static str {
         self.0.name
     }
 
-    /// The clause that it breaks (docs/reference/adapter.md).
+    /// Returns the clause that the fault breaks (docs/reference/adapter.md).
     pub fn clause(self) -> &'static str {
         self.0.clause
     }
 
-    /// True if it is in what only frameworks do, such as to validate or to cancel: no generated scenario has that.
+    /// Returns true if the fault concerns actions of frameworks only, such as validation or
+    /// cancellation. No generated scenario contains these.
     pub fn is_of_frameworks(self) -> bool {
         [framework::TABLE, runs::TABLE, blocked::TABLE, unseen::TABLE]
             .into_iter()
@@ -69,12 +72,12 @@ impl AdapterFault {
             .any(|spec| spec.name == self.0.name)
     }
 
-    /// The wrong behaviour, as a clause of a sentence.
+    /// Returns the wrong behaviour, as a clause of a sentence.
     pub fn summary(self) -> &'static str {
         self.0.summary
     }
 
-    /// The duties of an adapter with this fault.
+    /// Returns the duties of an adapter with this fault.
     pub(crate) fn duties(self) -> Box<dyn Duties> {
         (self.0.duties)()
     }
@@ -86,7 +89,7 @@ impl fmt::Debug for AdapterFault {
     }
 }
 
-/// Writes a table: name, clause, summary, and the duties.
+/// Defines a table: name, clause, summary, and the duties.
 macro_rules! faults {
     ($($name:literal $clause:literal $summary:literal => $duties:expr;)*) => {
         &[$(crate::faults::Spec {
@@ -99,11 +102,11 @@ macro_rules! faults {
 }
 pub(crate) use faults;
 
-/// Writes for each duty a function `duty(wrong)`: an adapter that does `wrong` instead of that duty, and is faithful in
-/// all others.
+/// Defines a function `duty(wrong)` for each duty. It returns an adapter that performs `wrong`
+/// instead of that duty, and all other duties correctly.
 macro_rules! overriding {
     ($($duty:ident($($arg:ident: $ty:ty),*) $(-> $out:ty)?;)*) => {
-        /// Adapters that get one duty wrong.
+        /// Adapters with one wrong duty.
         pub(crate) mod instead {
             use crate::duties::{Duties, OpenSessions};
             use crate::engine::{Engine, WorkspaceFiles};

@@ -1,5 +1,5 @@
-//! Faults between runs and beside them: streams, sessions at once, a guard that answers again, approvals that come later, tools
-//! that run elsewhere.
+//! Faults between runs and in parallel runs: streams, parallel sessions, a guard that answers
+//! again, approvals that come later, tools that run elsewhere.
 
 use super::{Spec, faults, instead};
 use crate::duties::{Duties, Faithful, OpenSessions};
@@ -143,11 +143,11 @@ fn unsaid(elsewhere: Elsewhere) -> Box<dyn Duties> {
 }
 
 thread_local! {
-    /// The session that began its run last, with its conversation.
+    /// The session that started its run most recently, with its conversation.
     static LATEST: RefCell<(String, Vec<ModelMessage>)> = const { RefCell::new((String::new(), Vec::new())) };
 }
 
-/// Takes the session that began last for the current one.
+/// An adapter that mistakes the most recently started session for the current one.
 struct Latest {
     is_settling: bool,
 }
@@ -187,7 +187,7 @@ impl Duties for Latest {
     }
 }
 
-/// Treats a session differently once the guard had an error in it.
+/// An adapter that treats a session differently after the guard had an error in it.
 #[derive(Default)]
 struct AfterOutage {
     is_afresh: bool,
@@ -213,7 +213,7 @@ impl Duties for AfterOutage {
     }
 }
 
-/// Ends the loop as stopped where the guard cannot be asked.
+/// An adapter that ends the loop as stopped if the guard cannot be asked.
 struct StopFailsOpen;
 
 impl Duties for StopFailsOpen {
@@ -223,7 +223,7 @@ impl Duties for StopFailsOpen {
         turn: &ModelTurn,
     ) -> AdapterResult<guard_sdk::Stopped> {
         Faithful.stop(harness, turn).or_else(|_| {
-            // The error is over as soon as nobody counts any more.
+            // The error is over, because no further questions are counted.
             let now = Faithful.now(harness);
             let stop = guard_runtime::StopAttempt { reason: None, now };
             let event = guard_sdk::Event::Stop(stop);
@@ -235,14 +235,14 @@ impl Duties for StopFailsOpen {
     }
 }
 
-/// The role that the guard asks first for calls of a tool.
+/// Returns the role that the guard asks first for calls of a tool.
 fn asked_role(harness: &Harness, tool: &str) -> Option<String> {
     let plan = harness.engine.session.guard().plan();
     let tool = plan.tools.iter().find(|known| known.wire_name == tool)?;
     Some(tool.approvals.first()?.role.to_string())
 }
 
-/// Runs what was approved later without asking, from then on.
+/// An adapter that, after a later approval of a call, runs it without asking from then on.
 #[derive(Default)]
 struct KeepsLater(Vec<(String, Value)>);
 

@@ -1,4 +1,5 @@
-//! Faults that a stranger planted in an adapter of their own, and that the kit did not see at first.
+//! Faults that an outsider introduced in their own adapter, and that the kit did not detect at
+//! first.
 
 use super::{Spec, faults, instead};
 use crate::duties::{Duties, Faithful};
@@ -6,7 +7,7 @@ use crate::harness::Gate;
 use guard_ack::protocol::{ApprovalAnswer, Done};
 use serde_json::Value;
 
-/// The length of a result that reaches the guard, in characters, where it is cut.
+/// The length to which a result for the guard is truncated, in characters.
 const CUT: usize = 500;
 
 pub(super) const TABLE: &[Spec] = faults! {

@@ -1,4 +1,4 @@
-//! Random guards and scripts, small enough that most sessions reach an end.
+//! Random guards and scripts that are small enough for most sessions to end.
 
 use super::scenario::{
     GeneratedCall, GeneratedGrant, GeneratedScenario, GeneratedTool, GeneratedTurn,
@@ -28,9 +28,9 @@ struct Drawing {
     tools: Vec<GeneratedTool>,
 }
 
-/// Draws a scenario of a run; its guard may not compile.
+/// Draws a scenario of a run. Its guard may not compile.
 pub fn scenario(seed: u64, number: u64, attempt: u64) -> GeneratedScenario {
-    // A scenario is named by its numbers: another sequence would be other scenarios.
+    // A scenario is named by its numbers, so another random sequence would give other scenarios.
     let mut rng =
         Rng::new(seed.wrapping_add(attempt << 48) ^ number.wrapping_mul(0xD1B5_4A32_D192_ED03));
     rng.bits();
@@ -183,7 +183,7 @@ impl Drawing {
         };
         let rng = &mut self.rng;
         let usd = rng.pick(&["5", "3.00", "20"]).to_string();
-        // Costs without a budget do not compile; then the scenario is drawn again.
+        // Costs without a budget do not compile; the scenario is then drawn again.
         maybe(rng, 60, format!("budget usd = {usd}"), &mut items);
         let calls = 2 + rng.below(6);
         let cap = 4 + rng.below(12);

@@ -1,4 +1,4 @@
-//! The expectations of a case: the observations on the reference evaluator.
+//! The expectations of a case, which are the observations on the reference evaluator.
 
 use super::scenario::GeneratedScenario;
 use guard_ack::RunSeen;
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 /// The expectations of a scenario.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Expected {
-    /// By turn, as written in a case.
+    /// The shown texts by turn, as written in a case.
     pub sees: Vec<Vec<String>>,
     pub executed: Vec<String>,
     pub approvals: Vec<String>,
@@ -20,7 +20,7 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// Returns the expectations before anything is known.
+    /// Returns empty expectations.
     pub fn nothing() -> Expected {
         Expected { ended: "stopped".into(), ..Expected::default() }
     }
@@ -89,7 +89,7 @@ fn ids(scenario: &GeneratedScenario, seen: &RunSeen) -> BTreeMap<String, String>
     ids
 }
 
-/// Returns how often a text is shown, excluding the model's own messages.
+/// Returns the number of times that a text is shown, excluding the model's own messages.
 fn times(messages: &[ModelMessage], text: &str) -> usize {
     let heard = messages.iter().filter(|message| message.role != Role::Assistant);
     heard.map(|message| message.text.matches(text).count()).sum()

@@ -30,7 +30,7 @@ pub struct Generated {
 }
 
 impl Generated {
-    /// The scenario `number` of a run with this seed.
+    /// Generates the scenario with this number, for a run with this seed.
     pub fn draw(seed: u64, number: u64) -> Option<Generated> {
         let name = format!("generated_{seed}_{number}");
         (0..DRAWS).find_map(|attempt| made(draw::scenario(seed, number, attempt), &name))
@@ -43,14 +43,15 @@ impl Generated {
 
     /// Removes turns, calls and parts of the guard while the contestant still fails.
     pub fn shrunk(self, contestant: &dyn Contestant, seed: u64) -> Generated {
-        // The name is changed, since the generator gives a different case under the original name.
+        // The name is changed, because the generator gives a different case under the original
+        // name.
         let name = self.name.rsplit('/').next().unwrap_or_default();
         let name = name.replace("generated_", "shrunk_");
         let mut best = self;
         while let Some(smaller) = shrink::smaller(&best.scenario).into_iter().find_map(|scenario| {
             let smaller = made(scenario, &name)?;
-            // Fitting may have added the removed part again: without progress the loop would not
-            // end.
+            // Fitting may have added the removed part again. Without a shorter text the loop would
+            // not end.
             let shorter = smaller.text.len() < best.text.len();
             (shorter && fails(&smaller, contestant, seed)).then_some(smaller)
         }) {
@@ -60,7 +61,7 @@ impl Generated {
     }
 }
 
-/// Returns whether a contestant breaks a promise, or cannot be judged.
+/// Returns true if a contestant breaks a promise or cannot be judged.
 fn fails(generated: &Generated, contestant: &dyn Contestant, seed: u64) -> bool {
     let Ok(case) = case::parse(&generated.name, &generated.text, seed) else { return false };
     match play(&case, contestant, "", seed, &|_| None).0 {

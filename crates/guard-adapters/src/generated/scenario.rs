@@ -107,7 +107,7 @@ impl GeneratedScenario {
         }
     }
 
-    /// Returns the capabilities that it needs.
+    /// Returns the required capabilities.
     fn needs(&self) -> Vec<&'static str> {
         const WORDS: [(&str, &str); 10] = [
             ("effect ", "effects"),
@@ -141,7 +141,7 @@ impl GeneratedScenario {
             let _ = writeln!(out, "data = {{ names = [{}] }}", Value::from(data.as_str()));
         }
         let _ = writeln!(out, "guard = '''\n{}'''", self.guard());
-        // What an answer says must not depend on how soon a call ends beside others.
+        // An answer must not depend on how soon a call ends relative to others.
         out.push_str("\n[world]\nheld = true\n");
         if !self.approvals.is_empty() {
             out.push_str("\n[world.approvals]\n");

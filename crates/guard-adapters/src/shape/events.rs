@@ -1,5 +1,5 @@
-//! An event loop: every event goes through a queue, and between turns only the trace is kept, from
-//! which the session is resumed.
+//! An event loop: every event goes through a queue. Between turns only the trace is kept, and the
+//! session is resumed from it.
 
 use crate::duties::{Duties, with_feedback};
 use crate::engine::{Engine, trouble};
@@ -9,13 +9,13 @@ use std::collections::VecDeque;
 
 /// An event of the loop.
 enum Happens {
-    /// The model is asked.
+    /// A request to the model.
     Ask,
-    /// The model calls a tool.
+    /// A call of the model.
     Called(ModelCall),
-    /// A call has ended.
+    /// The end of a call.
     Ended(ModelCall, Done),
-    /// The model wants to stop.
+    /// A stop of the model.
     Stops(ModelTurn),
 }
 

@@ -24,7 +24,7 @@ pub fn run(duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<Loop
     Ok(duties.abandoned(harness))
 }
 
-/// Wraps a tool; returns the text for the model.
+/// Wraps a tool. Returns the text for the model.
 fn around(
     duties: &mut dyn Duties,
     harness: &mut Harness,

@@ -17,17 +17,17 @@ pub enum Shape {
     Hooks,
     /// A function around each tool; calls run one after another.
     Middleware,
-    /// A proxy between the client and the tool server, which sees messages and no loop.
+    /// A proxy between the client and the tool server. It sees messages, but not the loop.
     Proxy,
     /// An event loop whose session is resumed from its trace after every turn.
     Events,
 }
 
 impl Shape {
-    /// All of them.
+    /// All shapes.
     pub const ALL: [Shape; 4] = [Shape::Hooks, Shape::Middleware, Shape::Proxy, Shape::Events];
 
-    /// Its name.
+    /// Returns the name of the shape.
     pub fn name(self) -> &'static str {
         match self {
             Shape::Hooks => "hooks",

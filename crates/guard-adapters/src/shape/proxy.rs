@@ -1,4 +1,4 @@
-//! A proxy between a client and a tool server: the server answers requests in any order, and the
+//! A proxy between a client and a tool server. The server answers requests in any order, and the
 //! client shows the responses in the order of its requests.
 
 use crate::duties::{Duties, with_feedback};
@@ -37,7 +37,7 @@ struct Proxy<'c> {
 }
 
 impl<'c> Proxy<'c> {
-    /// Forwards requests or answers them itself, until each has its response.
+    /// Forwards requests or answers them itself, until each request has its response.
     fn forward(
         mut self,
         duties: &mut dyn Duties,

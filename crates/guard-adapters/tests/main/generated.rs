@@ -1,4 +1,5 @@
-//! Generated scenarios: the faultless do what the reference evaluator decides, and most faults are found by them alone.
+//! Tests of generated scenarios: faultless adapters follow the decisions of the reference
+//! evaluator, and the scenarios alone detect most faults.
 
 use guard_ack::case::{self, Case};
 use guard_ack::{AckReport, CaseSuite, Contestant, RunOptions, run};
@@ -9,7 +10,7 @@ use std::sync::LazyLock;
 const SEED: u64 = 20_260_105;
 const COUNT: u64 = 300;
 
-/// Drawn once for all.
+/// The scenarios, drawn once for all tests.
 static GENERATED: LazyLock<Vec<Generated>> = LazyLock::new(|| Generated::all(SEED, COUNT));
 
 fn suite(generated: &[Generated]) -> CaseSuite {

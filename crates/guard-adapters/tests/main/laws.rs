@@ -1,4 +1,4 @@
-//! Laws over all cases: what must hold whatever a guard says.
+//! Property tests over all cases, for any guard.
 
 use super::SEED;
 use super::snapshots::{added, decided, seen};
@@ -24,8 +24,9 @@ fn executed(seen: &Observed) -> BTreeSet<String> {
     runs.map(|one| one.id.clone().unwrap_or_else(|| one.call.tool.clone())).collect()
 }
 
-/// A call is judged by what was done before it. These run because the call that would have refused them does not any more: it
-/// would have aged what they require, halted the session, emptied the budget, or broken the invariant. Nothing else may.
+/// The calls that run because an earlier call no longer runs. A call is judged by the calls before
+/// it: the earlier call would have aged its requirement, halted the session, emptied the budget, or
+/// broken the invariant. No other call may run.
 const MADE_ROOM: &[&str] = &[
     "gate/requirement_since_a_change without edit: ship2",
     "gate/settlement_that_fails_is_not_lost without open: wipe",
@@ -44,7 +45,7 @@ fn one_more_deny_never_enlarges_what_is_executed() {
     let suite = CaseSuite::bundled();
     let mut more = Vec::new();
     for case in suite.cases(SEED).0 {
-        // Some cases have a guard that nobody can read.
+        // Some cases have a guard that cannot be parsed.
         let Ok(kernel) = GUARDS.compile("case.guard", &*case.guard) else { continue };
         let before = seen(&suite, &case, Shape::Hooks, &GUARDS).expect("hooks declare everything");
         let undrawn = Undrawn::new(&suite, &case, &before, SEED);
@@ -81,11 +82,11 @@ fn one_more_deny_never_enlarges_what_is_executed() {
 thread_local! {
     /// The adapter that several cases share.
     static SHARED: RefCell<Option<Box<dyn Adapter>>> = const { RefCell::new(None) };
-    /// The case that is played between two runs of another, with what was seen of it.
+    /// The case that is played between two runs of another case, with its observations.
     static GUEST: RefCell<Option<(Case, Option<Observed>)>> = const { RefCell::new(None) };
 }
 
-/// Starts nothing: everybody gets the shared adapter.
+/// A contestant that starts nothing: all cases get the shared adapter.
 struct Sharing<'s>(&'s CaseSuite);
 
 struct Handle<'s>(&'s CaseSuite);
@@ -107,7 +108,7 @@ impl Adapter for Handle<'_> {
 
     fn run(&mut self, run: &Run, world: &mut dyn AdapterWorld) -> Result<LoopEnd, AdapterTrouble> {
         let end = shared(|it| it.run(run, world));
-        // The guest comes after the first run, and is no host itself.
+        // The guest is played after the first run, and is not a host itself.
         match GUEST.take() {
             Some((case, None)) => {
                 let (_, seen) = play(&case, &Sharing(self.0), &self.0.hash(), SEED, &|_| None);
@@ -135,7 +136,7 @@ impl Adapter for Handle<'_> {
     }
 }
 
-/// Returns what was decided, run and shown, as text in the words of the case.
+/// Returns the decisions, the runs and the shown messages, as text in the words of the case.
 fn told(suite: &CaseSuite, case: &Case, seen: &Observed) -> String {
     let undrawn = Undrawn::new(suite, case, seen, SEED);
     let shown: Vec<_> = seen.runs.iter().map(|run| (&run.shown, &run.approvals)).collect();
@@ -147,7 +148,7 @@ fn told(suite: &CaseSuite, case: &Case, seen: &Observed) -> String {
 fn two_cases_in_one_adapter_give_what_they_give_separately() {
     let suite = CaseSuite::bundled();
     let mut cases = suite.cases(SEED).0;
-    // Where an adapter is ended, so is what it shares.
+    // If an adapter is ended, its shared process ends, too.
     let ends = |it: &CaseStep| matches!(it, CaseStep::Restart {});
     cases.retain(|case| !case.run.iter().flat_map(|run| &run.before).any(ends));
     for mock in &*MOCKS {

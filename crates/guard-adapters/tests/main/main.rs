@@ -1,4 +1,5 @@
-//! The kit against our own adapters: the faultless pass, whatever asks no guard fails, every fault is found.
+//! Tests of the kit with our own adapters: the faultless ones pass, adapters without a guard fail,
+//! and every fault is found.
 
 use guard_ack::{AckReport, CaseSuite, Contestant, RunOptions, run};
 use guard_adapters::{Mock, Null, Shape};

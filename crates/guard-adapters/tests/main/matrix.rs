@@ -1,4 +1,4 @@
-//! The kill matrix: which case finds which fault, and for which promise.
+//! The matrix of cases and faults: which case detects which fault, and the promise that it reports.
 
 use super::{SEED, judged};
 use guard_ack::{CaseOutcome, CaseSuite, CaseVerdict, clause};
@@ -7,7 +7,7 @@ use guard_sdk::GuardCache;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// Cases that failed, each with the clauses that it says were broken.
+/// Failed cases, each with the clauses that were reported as broken.
 type Kills = BTreeMap<String, BTreeSet<String>>;
 
 fn kills(outcomes: &[CaseOutcome]) -> Kills {
@@ -43,7 +43,7 @@ fn every_fault_is_found_for_its_own_reason_and_every_case_finds_one() {
                 catching.entry(clause.clone()).or_default().insert(case.clone());
             });
         }
-        // No single case carries a promise.
+        // No promise depends on a single case.
         if own.len() < 2 {
             let seen: BTreeSet<&String> = kills.values().flatten().collect();
             alive.push(format!("{} ({}): {seen:?}", fault.name(), fault.clause()));

@@ -1,6 +1,7 @@
-//! Snapshots of each case's plan, decisions and records: one snapshot a case, `ack/snapshots/AREA/CLAIM.snap`.
+//! Snapshots of each case's plan, decisions and records, one per case:
+//! `ack/snapshots/AREA/CLAIM.snap`.
 //!
-//! A new case needs nothing here. Bless with `INSTA_UPDATE=always`.
+//! A new case needs no change here. Bless with `INSTA_UPDATE=always`.
 
 use super::undrawn::Undrawn;
 use super::{SEED, told};
@@ -14,15 +15,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// A call, what was decided of it, and that in words.
+/// A call, its decision, and the decision as text.
 pub type Decided = (String, Decision, String);
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ack/snapshots")
 }
 
-/// Plays a case with one shape of adapter and returns the observations; `None` if the shape does not declare what the
-/// case needs.
+/// Plays a case with one shape of adapter and returns the observations; `None` if the shape does
+/// not declare the required capabilities.
 pub fn seen(suite: &CaseSuite, case: &Case, shape: Shape, guards: &GuardCache) -> Option<Observed> {
     let mock = Mock { shape, fault: None, guards };
     let (played, seen) = play(case, &mock, &suite.hash(), SEED, &|_| None);
@@ -33,7 +34,7 @@ pub fn seen(suite: &CaseSuite, case: &Case, shape: Shape, guards: &GuardCache) -
     }
 }
 
-/// By run: the records that it added to its session's trace.
+/// Returns the records that each run added to its session's trace.
 pub fn added(case: &Case, seen: &Observed) -> Vec<Vec<Record>> {
     let mut before: BTreeMap<&str, &[String]> = BTreeMap::new();
     let runs = case.run.iter().zip(&seen.runs).map(|(run, seen)| {
@@ -53,7 +54,7 @@ pub fn decided(runs: &[Vec<Record>], undrawn: &Undrawn) -> Vec<Vec<Decided>> {
     runs.iter().map(|records| records.iter().filter_map(one).collect()).collect()
 }
 
-/// Without what only the order of things decides.
+/// Returns the decisions without differences that depend only on the order of events.
 fn settled(decided: &[Vec<Decided>]) -> Vec<BTreeSet<String>> {
     let one = |run: &Vec<Decided>| {
         let firm = run.iter().filter(|(_, decision, _)| *decision != Decision::Wait);
@@ -89,7 +90,8 @@ fn head(case: &Case, at: usize, run: &RunFile) -> String {
     out
 }
 
-/// A case in words: its guard's plan, what was decided, what was recorded; then where other shapes decide otherwise.
+/// Formats a case: its guard's plan, its decisions, its records, and the decisions of other shapes
+/// where they differ.
 fn snapshot(suite: &CaseSuite, case: &Case, guards: &GuardCache) -> String {
     let kernel = guards.compile("case.guard", &*case.guard);
     let plan = kernel.map_or("  none\n".to_owned(), |kernel| told::plan(kernel.plan()));

@@ -1,4 +1,4 @@
-//! A plan and a record in words, a line or a few each, without what changes with the version.
+//! A plan and a record as text, with a few lines each, without data that changes with the version.
 
 use guard_ack::RunSeen;
 use guard_plan::decimal;
@@ -12,7 +12,7 @@ use guard_plan::words::rules::{self, PhraseSubject, RulePhrase};
 use guard_plan::words::{self, session};
 use std::fmt::Write as _;
 
-/// Most characters of arguments and results that are shown.
+/// The maximum number of characters of arguments and results that are shown.
 const SHOWN: usize = 120;
 
 /// Returns a plan as text, one line for each declaration.
@@ -111,7 +111,7 @@ fn rule(said: &RulePhrase, tool: &str) -> String {
     format!("{word} {}{owner}{shadow}", said.text)
 }
 
-/// The call that a record decides, and what was decided; none where it decides none.
+/// Returns the call that a record decides, with the decision; `None` for other records.
 pub fn decision(record: &Record) -> Option<(String, Decision, String)> {
     match &record.payload {
         Payload::Propose(it) => {
@@ -151,7 +151,7 @@ fn stop(stop: &Stop) -> String {
     out
 }
 
-/// A record, on one line.
+/// Formats a record on one line.
 pub fn record(record: &Record) -> String {
     let call = record.call.as_ref().map(|call| format!(" {call}")).unwrap_or_default();
     let what = match &record.payload {
@@ -281,7 +281,8 @@ fn noted(mut text: String, notes: &[Note]) -> String {
     text
 }
 
-/// Text that is cut where it is long; marks of secrets are theirs of a session.
+/// Formats a text, truncated if it is long. Marks of secrets are replaced, because they differ
+/// between sessions.
 fn short(text: &str) -> String {
     let mut parts = text.split("secret:");
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -295,7 +296,7 @@ fn short(text: &str) -> String {
     }
 }
 
-/// Returns a contract's report as text, in short.
+/// Formats a contract's report as a short text.
 pub fn report(report: &serde_json::Value) -> String {
     let mut out = format!("  report {}", report["state"].as_str().unwrap_or_default());
     for mark in ["truncated", "review_required"] {

@@ -6,11 +6,11 @@ use guard_ack::case::{Case, draw};
 use guard_ack::{CaseSuite, Observed};
 use guard_plan::hex;
 
-/// Texts and what to write for them, the longest first.
+/// Texts and their replacements, the longest first.
 pub struct Undrawn(Vec<(String, String)>);
 
 impl Undrawn {
-    /// For a case, and what was seen of it.
+    /// Builds the replacements for a case and its observations.
     pub fn new(suite: &CaseSuite, case: &Case, seen: &Observed, seed: u64) -> Undrawn {
         let text = suite.texts.iter().find(|(name, _)| *name == case.name);
         let inside = placeholders(text.map_or("", |(_, text)| text));
@@ -27,7 +27,7 @@ impl Undrawn {
         };
         words.extend(case.calls().map(|call| (id("call", &call.id), call.id.clone())));
         words.extend(case.run.iter().map(|run| (id("session", &run.session), run.session.clone())));
-        // The workspace is a folder of its own each time.
+        // The workspace is a different folder each time.
         let log =
             seen.log.iter().find_map(|line| line.split_once("\"workspace\":\"")).map(|it| it.1);
         let folder = log.and_then(|rest| rest.split('"').next());
@@ -39,7 +39,7 @@ impl Undrawn {
         Undrawn(words)
     }
 
-    /// A text in the words of the case.
+    /// Translates a text into the words of the case.
     pub fn text(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (drawn, plain) in &self.0 {
