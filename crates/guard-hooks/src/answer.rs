@@ -1,18 +1,20 @@
-//! Answers, in the host's own words: exactly one JSON object, and no member that the host does not know.
+//! Answers in the format of the host: exactly one JSON object, without members that the host does
+//! not know.
 
 use crate::event::{HookEvent, NOT_DONE};
 use crate::vocabulary::{AnswerForm, EventMeaning, Vocabulary};
 use serde_json::{Map, Value, json};
 
-/// The most characters of a reason or a context: hosts cut longer ones.
+/// The maximum number of characters of a reason or a context. Hosts truncate longer ones.
 const MAX_CHARS: usize = 9_500;
 
 /// The answer to an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HookAnswer {
-    /// The guard has no objection and nothing to say. The host's own permissions still apply.
+    /// The guard has no objection and no message. The host's own permissions still apply.
     Pass,
-    /// The call does not run, the agent does not stop, or what has happened is a problem: the agent reads why.
+    /// The call does not run, the agent does not stop, or a past event is a problem. The agent
+    /// reads the reason.
     Deny(String),
     /// A text for the agent.
     Context(String),
@@ -21,7 +23,7 @@ pub enum HookAnswer {
 }
 
 impl HookAnswer {
-    /// The answer as the host reads it, on one line.
+    /// Returns the answer in the format of the host, on one line.
     pub fn encode(&self, host: &Vocabulary, event: &HookEvent) -> String {
         let mut answer = Map::new();
         match self {
@@ -42,7 +44,7 @@ impl HookAnswer {
 
 fn deny(answer: &mut Map<String, Value>, form: AnswerForm, event: &HookEvent, reason: &str) {
     let stop = matches!(event.meaning, EventMeaning::Stop | EventMeaning::SubagentStop);
-    // A reason must not be empty: Codex then runs the tool.
+    // A reason must not be empty, because Codex then runs the tool.
     let reason = match (reason.trim(), stop) {
         ("", _) => "the guard gives no reason".to_owned(),
         (_, true) => format!("{NOT_DONE}{reason}"),

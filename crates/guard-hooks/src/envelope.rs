@@ -1,34 +1,34 @@
-//! The members of a JSON object as texts: what an agent wrote stays exactly as it was written.
+//! The members of a JSON object as texts, so that everything stays exactly as the agent wrote it.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// The members of an object, in order, no key twice.
+/// The members of an object, in order, without duplicate keys.
 #[derive(Debug)]
 pub struct Members<'e>(Vec<(String, &'e RawValue)>);
 
 impl<'e> Members<'e> {
-    /// Reads an object.
+    /// Parses an object.
     pub fn read(text: &'e str) -> Result<Members<'e>, String> {
         serde_json::from_str(text).map_err(|error| error.to_string())
     }
 
-    /// The text of a member; none where it is absent or `null`.
+    /// Returns the text of a member; `None` if it is absent or `null`.
     pub fn text(&self, name: &str) -> Option<&'e str> {
         let member = self.0.iter().find(|(known, _)| known == name);
         member.map(|(_, value)| value.get()).filter(|text| *text != "null")
     }
 
-    /// A member that is a string; none where it is absent or `null`.
+    /// Returns a member that is a string; `None` if it is absent or `null`.
     pub fn string(&self, name: &str) -> Result<Option<String>, String> {
         let Some(text) = self.text(name) else { return Ok(None) };
         let read = serde_json::from_str::<String>(text);
         read.map(Some).map_err(|_| format!("`{name}` is not a string"))
     }
 
-    /// A member that is a string and must be there.
+    /// Returns a required member that is a string.
     pub fn required(&self, name: &str) -> Result<String, String> {
         let text = self.string(name)?.filter(|text| !text.is_empty());
         text.ok_or_else(|| format!("`{name}` is missing"))

@@ -1,21 +1,23 @@
-//! Events of a host, decoded. A tool event that cannot be read completely is an error, never a guess.
+//! Decoded events of a host. A tool event that cannot be parsed completely is an error, never a
+//! guess.
 
 use crate::envelope::Members;
 use crate::fingerprint;
 use crate::vocabulary::{EventMeaning, Vocabulary};
 use std::fmt;
 
-/// The first words of every reason for a blocked stop. A host may repeat the reason as a prompt, and nobody said it.
+/// The first words of every reason for a blocked stop. They identify a reason that the host repeats
+/// as a prompt, although no user wrote it.
 pub(crate) const NOT_DONE: &str = "[guard] ";
 
-/// An event, as the guard needs it.
+/// An event in the form that the guard needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookEvent {
     /// The host's name of the event.
     pub name: String,
     /// The host's id of the session.
     pub session: String,
-    /// The directory in which the agent works at this moment.
+    /// The current working directory of the agent.
     pub cwd: Option<String>,
     /// The event's meaning.
     pub meaning: EventMeaning,
@@ -26,38 +28,38 @@ pub struct HookEvent {
 /// The contents of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventAction {
-    /// A call is to be decided.
+    /// A call must be decided.
     Propose(ToolCall),
-    /// Calls have ended. `strict` is false where calls that the guard does not know are no mistake.
+    /// Calls have ended. `strict` is false if calls that the guard does not know are not an error.
     Settle {
-        /// The calls, with their endings.
+        /// The calls with their endings.
         calls: Vec<(ToolCall, ToolEnding)>,
-        /// Each call must be in flight.
+        /// True if each call must be in flight.
         strict: bool,
     },
-    /// The user said this.
+    /// The user wrote this message.
     Prompt(String),
     /// The agent, or a sub-agent, wants to stop.
     Stop,
-    /// The session begins or goes on.
+    /// The session begins or continues.
     Start,
-    /// Nothing to decide.
+    /// There is nothing to decide.
     Pass,
 }
 
 /// A call of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCall {
-    /// The host's id, where it has one.
+    /// The host's id of the call, if it has one.
     pub id: Option<String>,
     /// The name of the tool.
     pub tool: String,
-    /// The arguments, JSON text.
+    /// The arguments, as JSON text.
     pub args: String,
 }
 
 impl ToolCall {
-    /// A text that is the same for the same tool and arguments.
+    /// Returns a text that is the same for the same tool and arguments.
     pub fn fingerprint(&self) -> String {
         fingerprint::fingerprint(&self.tool, &self.args)
     }
@@ -66,9 +68,9 @@ impl ToolCall {
 /// The ending of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolEnding {
-    /// It succeeded, with this result as JSON text.
+    /// The call succeeded, with this result as JSON text.
     Success(Option<String>),
-    /// It failed, or never ran.
+    /// The call failed, or never ran.
     Failure,
 }
 
@@ -91,12 +93,12 @@ impl From<String> for EventError {
 }
 
 impl HookEvent {
-    /// Reads the JSON of an event.
+    /// Parses the JSON of an event.
     ///
     /// # Errors
     ///
-    /// Returns an error if the bytes are not one JSON object, or a member that the event needs is missing or has another type; where an
-    /// event that is not known carries a tool call.
+    /// Returns an error if the bytes are not one JSON object, if a required member is missing or
+    /// has another type, or if an unknown event contains a tool call.
     pub fn read(host: &Vocabulary, bytes: &[u8]) -> Result<HookEvent, EventError> {
         let text = std::str::from_utf8(bytes).map_err(|error| {
             EventError(format!("the event is not UTF-8, at byte {}", error.valid_up_to()))
@@ -163,7 +165,7 @@ fn call(host: &Vocabulary, members: &Members<'_>) -> Result<ToolCall, EventError
     Ok(ToolCall { id, tool, args: guard_plan::naming::named_arguments(args)? })
 }
 
-/// The calls of a step that the host lists again. Those without a result did not run.
+/// Returns the calls of a step, which the host lists again. Calls without a result did not run.
 fn batch(
     host: &Vocabulary,
     members: &Members<'_>,
@@ -182,7 +184,8 @@ fn batch(
     calls.iter().map(entry).collect()
 }
 
-/// The ending that a result tells. A host that reports failures as results says so within them.
+/// Returns the ending that a result shows. If the host reports failures as results, the failure is
+/// in the text of the result.
 fn ending(host: &Vocabulary, members: &Members<'_>) -> ToolEnding {
     let Some(text) = members.text("tool_response") else { return ToolEnding::Success(None) };
     let Some(exit_status) = host.exit_status else {
@@ -199,7 +202,8 @@ fn ending(host: &Vocabulary, members: &Members<'_>) -> ToolEnding {
     if failed { ToolEnding::Failure } else { ToolEnding::Success(Some(text.to_owned())) }
 }
 
-/// Returns true if the last line with an exit status has another one than 0. Output of the command stands before it.
+/// Returns true if the last line with an exit status has another status than 0. The lines before it
+/// are output of the command.
 fn has_exit_status(shown: &str, label: &str) -> bool {
     let status = shown.lines().rev().find_map(|line| line.strip_prefix(label));
     status.is_some_and(|status| status.trim() != "0")

@@ -4,7 +4,8 @@ use guard_plan::hex;
 use guard_plan::json::Json;
 use sha2::{Digest, Sha256};
 
-/// A text that is the same for the same call: tool and arguments, whatever their order and whitespace.
+/// Returns a text that is the same for the same call: tool and arguments, whatever their order and
+/// whitespace.
 pub(crate) fn fingerprint(tool: &str, args: &str) -> String {
     let mut canonical = String::new();
     match Json::parse(args) {

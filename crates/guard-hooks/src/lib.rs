@@ -1,8 +1,9 @@
-//! The hook protocols of coding agents: an event's JSON becomes a [`HookEvent`], an [`HookAnswer`] becomes the host's JSON,
-//! and the host's settings get a hook or lose it.
+//! The hook protocols of coding agents. An event's JSON becomes a [`HookEvent`], a [`HookAnswer`]
+//! becomes the host's JSON, and a hook is added to the host's settings or removed from them.
 //!
-//! Each host is a table of data, its [`Vocabulary`]. Nothing here reads a file, starts a process or decides a call: the
-//! caller brings the bytes and the verdict. What cannot be read is an error, and the caller blocks.
+//! Each host is a table of data, its [`Vocabulary`]. This crate reads no file, starts no process
+//! and decides no call: the caller provides the bytes and the verdict. Input that cannot be parsed
+//! is an error, and the caller blocks.
 //!
 //! ```
 //! use guard_hooks::{EventAction, HookAnswer, HookEvent, Vocabulary};

@@ -1,5 +1,5 @@
-//! The vocabulary of a host, as data: the names of its events, where a call's id stands, the form of its answers, and
-//! where its settings are.
+//! The vocabulary of a host, as data: the names of its events, the location of a call's id, the
+//! form of its answers, and the path of its settings.
 
 /// The meaning of a host's event for the guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub enum EventMeaning {
     AfterBatch,
     /// The host itself refused a call that the guard may have allowed.
     Refused,
-    /// The user has said something.
+    /// The user has written a message.
     Prompt,
     /// The agent wants to stop.
     Stop,
@@ -22,7 +22,7 @@ pub enum EventMeaning {
     SubagentStop,
     /// A session begins or is resumed.
     SessionStart,
-    /// Nothing to decide: the event passes.
+    /// There is nothing to decide; the event passes.
     Pass,
 }
 
@@ -44,7 +44,7 @@ pub enum TimeUnit {
     Milliseconds,
 }
 
-/// All that is particular to one host.
+/// The properties of one host.
 #[derive(Debug)]
 pub struct Vocabulary {
     /// The name on the command line.
@@ -53,11 +53,12 @@ pub struct Vocabulary {
     pub title: &'static str,
     /// The events by the host's names. An event that is not listed passes, unless it carries a tool call.
     pub events: &'static [(&'static str, EventMeaning)],
-    /// The member that holds the id of a call; without one, calls are told apart by tool and arguments.
+    /// The member with the id of a call. Without one, calls are identified by tool and arguments.
     pub call_id: Option<&'static str>,
-    /// The text in a shell result that precedes a non-zero exit status, where the host reports failures as results.
+    /// The text in a shell result that precedes a non-zero exit status, if the host reports
+    /// failures as results.
     pub exit_status: Option<&'static str>,
-    /// The value of a prompt's `source` when the user typed it, where the host has such a member.
+    /// The values of a prompt's `source` when the user typed it, if the host has such a member.
     pub prompt_source: Option<&'static [&'static str]>,
     /// The form of the answers.
     pub form: AnswerForm,
@@ -71,7 +72,7 @@ pub struct Vocabulary {
     pub fail_closed: &'static [(&'static str, &'static str)],
     /// The file name of the host's program.
     pub program: &'static str,
-    /// The versions that were tried.
+    /// The versions that were tested.
     pub versions: &'static [&'static str],
     /// Environment variables with the folder of the project.
     pub project: &'static [&'static str],
@@ -80,7 +81,7 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Returns the meaning of an event, if the host is known to have it.
+    /// Returns the meaning of an event, if it is a known event of the host.
     pub fn meaning(&self, event: &str) -> Option<EventMeaning> {
         self.events.iter().find(|(name, _)| *name == event).map(|(_, meaning)| *meaning)
     }

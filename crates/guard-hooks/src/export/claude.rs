@@ -1,14 +1,15 @@
-//! The `permissions` of Claude Code's settings: deny rules win over ask rules, and both over what is allowed.
+//! The `permissions` of Claude Code's settings. Deny rules take precedence over ask rules, and both
+//! over allow rules.
 
 use super::{CallPattern, StaticDecision, StaticRule};
 use serde_json::json;
 use std::collections::BTreeSet;
 
-/// The tools with paths: the parameter, and the name that the rules have for it.
+/// The tools with paths: the parameter, and the name of the tool in the rules.
 const PATH_TOOLS: [(&str, &str, &str); 3] =
     [("Read", "file_path", "Read"), ("Write", "file_path", "Edit"), ("Edit", "file_path", "Edit")];
 
-/// Says in what the rule is weaker, or why there is none.
+/// Returns the respect in which the rule is weaker, or the reason why there is none.
 pub(super) fn says(rule: &StaticRule) -> Result<&'static str, &'static str> {
     match &rule.pattern {
         CallPattern::Every if is_tool_name(&rule.tool) => {
@@ -36,7 +37,7 @@ pub(super) fn says(rule: &StaticRule) -> Result<&'static str, &'static str> {
     }
 }
 
-/// Returns true if both tools change files, which the same rules are for.
+/// Returns true if both tools change files, so that the same rules apply to them.
 pub(super) fn means(tool: &str, other: &str) -> bool {
     let edits =
         |tool: &str| PATH_TOOLS.iter().any(|(name, _, rule)| *name == tool && *rule == "Edit");
@@ -63,13 +64,13 @@ fn written(rule: &StaticRule) -> String {
         CallPattern::Words { words, .. } => format!("{tool}({} *)", words.join(" ")),
         CallPattern::FileName { name, .. } => format!("{named}(//**/{name})"),
         CallPattern::FileEnding { ending, .. } => format!("{named}(//**/*{ending})"),
-        // One slash is the folder of the settings, two are the root of the file system.
+        // One slash stands for the folder of the settings, two for the root of the file system.
         CallPattern::Below { folder, .. } => format!("{named}(/{folder}/**)"),
         CallPattern::Host { host, .. } => format!("{tool}(domain:{host})"),
     }
 }
 
-/// Returns true if patterns of paths mean the text as it is.
+/// Returns true if path patterns match the text literally.
 fn is_plain_path(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_alphanumeric() || "._-/+@".contains(c))
 }

@@ -1,13 +1,14 @@
-//! The rules of Codex CLI's `execpolicy`: prefixes of commands. Of several that match, the strictest holds.
+//! The rules of Codex CLI's `execpolicy`: prefixes of commands. If several match, the strictest
+//! applies.
 
 use super::{CallPattern, ExportExample, StaticDecision, StaticRule};
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// The most examples of one kind in a rule.
+/// The maximum number of examples of one kind in a rule.
 const MAX_EXAMPLES: usize = 3;
 
-/// Says in what the rule is weaker, or why there is none.
+/// Returns the respect in which the rule is weaker, or the reason why there is none.
 pub(super) fn says(rule: &StaticRule) -> Result<&'static str, &'static str> {
     match &rule.pattern {
         CallPattern::Words { param, .. } if rule.tool == "Bash" && param == "command" => Ok(
@@ -39,7 +40,7 @@ pub(super) fn text(rules: &[StaticRule], examples: &[ExportExample]) -> String {
                 _ => {}
             }
         }
-        // The nearest examples first: those of the same program.
+        // The most similar examples come first: those of the same program.
         other.sort_by_key(|command| command.first() != words.first());
         let _ = write!(
             out,

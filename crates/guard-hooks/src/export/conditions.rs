@@ -1,16 +1,16 @@
-//! Calls that surely meet a condition, as patterns for rules of a host.
+//! Calls that certainly satisfy a condition, as patterns for rules of a host.
 //!
-//! A pattern is met by fewer calls than the condition, never by more. What a pattern cannot express is left out, with a
-//! reason.
+//! A pattern matches fewer calls than the condition, never more. Parts that a pattern cannot
+//! express are omitted, with a reason.
 
 use guard_plan::builtin::{Builtin, SIMPLE_COMMAND};
 use guard_plan::plan::{CompareOp, Expr, Node, NodeId, Plan, QuantifierOp, Tool, TypeDef, UrlPart};
 use std::collections::BTreeSet;
 
-/// The most patterns of one condition.
+/// The maximum number of patterns of one condition.
 const MAX_PATTERNS: usize = 200;
 
-/// Calls of a tool that a host may have a rule for.
+/// Calls of a tool for which a host may have a rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CallPattern {
     /// Every call.
@@ -22,21 +22,22 @@ pub enum CallPattern {
         /// The program, and perhaps its subcommand.
         words: Vec<String>,
     },
-    /// A path whose last component is this.
+    /// A path with this last component.
     FileName {
         /// The parameter that holds the path.
         param: String,
-        /// The component.
+        /// The last component.
         name: String,
     },
-    /// A path whose last component ends with this.
+    /// A path whose last component has this ending.
     FileEnding {
         /// The parameter that holds the path.
         param: String,
         /// The ending.
         ending: String,
     },
-    /// A path that is this folder, or lies below it; relative to the workspace unless it begins with a slash.
+    /// This folder, or a path below it. The folder is relative to the workspace unless it starts
+    /// with a slash.
     Below {
         /// The parameter that holds the path.
         param: String,
@@ -50,7 +51,7 @@ pub enum CallPattern {
         /// The host, in lower case.
         host: String,
     },
-    /// A text that is this one.
+    /// An argument with exactly this text.
     Text {
         /// The parameter that holds the text.
         param: String,
@@ -62,9 +63,9 @@ pub enum CallPattern {
 /// The patterns that were read from a condition.
 #[derive(Debug, Default)]
 pub(super) struct ReadCondition {
-    /// Calls that meet it.
+    /// The patterns of calls that satisfy the condition.
     pub patterns: BTreeSet<CallPattern>,
-    /// Why there are calls that meet it and no pattern.
+    /// The reasons why some calls satisfy the condition without a pattern.
     pub missing: BTreeSet<&'static str>,
 }
 
@@ -87,7 +88,7 @@ impl ReadCondition {
     }
 }
 
-/// Reads a condition of a tool's rule.
+/// Reads the condition of a tool's rule.
 pub(super) fn read(plan: &Plan, tool: &Tool, condition: &Expr) -> ReadCondition {
     let reader = ConditionReader { plan, tool, nodes: &condition.0 };
     match condition.0.len().checked_sub(1) {
@@ -150,13 +151,13 @@ impl ConditionReader<'_> {
         }
     }
 
-    /// A node that no pattern says, with the reason.
+    /// Returns the result for a node that no pattern can express, with the reason.
     fn unread(&self, id: NodeId) -> ReadCondition {
         ReadCondition::without(self.reason(id))
     }
 
     fn reason(&self, id: NodeId) -> &'static str {
-        // Children precede parents: what a node reads stands at or before it.
+        // Children precede parents, so everything that a node reads is at or before its index.
         let below = &self.nodes[..=(id as usize).min(self.nodes.len().saturating_sub(1))];
         let session = |node: &Node| {
             matches!(
@@ -192,7 +193,8 @@ impl ConditionReader<'_> {
         }
     }
 
-    /// Two conditions at once: only where one of them says that the other's argument is there.
+    /// Reads the conjunction of two conditions. A pattern is possible only if one of them implies
+    /// that the argument of the other is present.
     fn both(&self, a: NodeId, b: NodeId) -> ReadCondition {
         let is_there = |id: NodeId| matches!(self.get(id), Node::IsSome(inner) if matches!(self.get(*inner), Node::Param(_)));
         match (is_there(a), is_there(b)) {
@@ -249,7 +251,7 @@ impl ConditionReader<'_> {
         }
     }
 
-    /// An argument, or a part of it, that is one of these.
+    /// Reads the condition that an argument, or a part of it, is one of these values.
     fn among(&self, subject: NodeId, values: &[NodeId]) -> ReadCondition {
         let mut read = ReadCondition::default();
         for value in values {
@@ -303,7 +305,7 @@ impl ConditionReader<'_> {
         }
     }
 
-    /// Some simple command of a line for which the body is true, or false.
+    /// Reads the condition that the body is true, or false, for some simple command of a line.
     fn commands(
         &self,
         id: NodeId,
@@ -338,7 +340,7 @@ impl ConditionReader<'_> {
         read
     }
 
-    /// The beginnings of commands for which a node is true, or false; each of them surely.
+    /// Returns the beginnings of commands for which a node is certainly true, or false.
     fn beginnings(
         &self,
         id: NodeId,
@@ -375,7 +377,7 @@ impl ConditionReader<'_> {
                 missing.insert("it means every program or subcommand but a list");
                 BTreeSet::new()
             }
-            // A program that is written out is certain.
+            // A literal program is certain.
             (Node::Field(..), true) if field(id) == Some("certain") => BTreeSet::from([any]),
             _ => self.begins(None, &[], missing),
         }
@@ -406,7 +408,7 @@ impl ConditionReader<'_> {
     }
 }
 
-/// The beginnings that are of both sets.
+/// Returns the beginnings that are in both sets.
 fn joined(left: &BTreeSet<Beginning>, right: &BTreeSet<Beginning>) -> BTreeSet<Beginning> {
     let same = |a: &Option<String>, b: &Option<String>| match (a, b) {
         (Some(a), Some(b)) if a != b => Err(()),

@@ -1,4 +1,4 @@
-//! The calls of a guard's tests, beside the patterns that they meet.
+//! The calls in a guard's tests, with the patterns that they match.
 
 use super::conditions::CallPattern;
 use guard_plan::builtin::commands_of;
@@ -13,16 +13,16 @@ const WORKSPACE: &str = "/workspace";
 /// A call of a guard's tests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExportExample {
-    /// The tool, as the host calls it.
+    /// The tool, by the host's name.
     pub tool: String,
-    /// Its arguments.
+    /// The arguments.
     pub args: Json,
-    /// The guard allows it.
+    /// True if the guard allows the call.
     pub runs: bool,
 }
 
 impl ExportExample {
-    /// Returns true if the call meets a pattern of its tool.
+    /// Returns true if the call matches a pattern of its tool.
     pub(super) fn meets(&self, pattern: &CallPattern) -> bool {
         let text = |param: &str| self.args.get(param).and_then(Json::as_str);
         let path = |param: &str| path::normalise(WORKSPACE, text(param)?).ok();
@@ -49,7 +49,7 @@ impl ExportExample {
         }
     }
 
-    /// Returns the words of the call's command line, if it is one simple command that is written out.
+    /// Returns the words of the call's command line, if it is one literal simple command.
     pub(super) fn words(&self, param: &str) -> Option<Vec<String>> {
         let line = self.args.get(param).and_then(Json::as_str)?;
         let Value::List(commands) = commands_of(line, WORKSPACE) else { return None };
@@ -71,7 +71,7 @@ fn simple_commands(line: &str) -> Vec<Vec<String>> {
     words.collect()
 }
 
-/// The program as written, and the words behind it.
+/// Returns the program as written, and the words after it.
 fn words_of(fields: &[Value]) -> Vec<String> {
     let text = |value: &Value| match value {
         Value::String(text) => Some(text.to_string()),

@@ -1,10 +1,10 @@
-//! The policies of Gemini CLI: the matching rule of the highest priority holds.
+//! The policies of Gemini CLI. The matching rule with the highest priority applies.
 
 use super::{CallPattern, StaticDecision, StaticRule};
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// Says in what the rule is weaker, or why there is none.
+/// Returns the respect in which the rule is weaker, or the reason why there is none.
 pub(super) fn says(rule: &StaticRule) -> Result<&'static str, &'static str> {
     match &rule.pattern {
         CallPattern::Every => Ok("every call is meant, as in the guard"),
@@ -42,7 +42,7 @@ pub(super) fn text(rules: &[StaticRule]) -> String {
                         json!(rule.because)
                     )
                 }
-                // In the mode of planning the host itself is stricter.
+                // In planning mode the host itself is stricter.
                 StaticDecision::Ask => "decision = \"ask_user\"\npriority = 800\n\
                     modes = [\"default\", \"autoEdit\", \"yolo\"]\n"
                     .to_owned(),
@@ -53,7 +53,8 @@ pub(super) fn text(rules: &[StaticRule]) -> String {
     out
 }
 
-/// The conditions of the rules for a pattern, a line each; patterns are tested on the arguments as JSON.
+/// Returns the conditions of the rules for a pattern, one per line. Patterns are tested on the
+/// arguments as JSON.
 fn conditions(pattern: &CallPattern) -> Vec<String> {
     let start = |param: &str| format!("\"{}\":\"", escaped(param));
     let pattern_line = |patterns: &[String]| -> Vec<String> {
@@ -76,7 +77,7 @@ fn conditions(pattern: &CallPattern) -> Vec<String> {
         }
         CallPattern::Below { param, folder } => {
             let folder = in_json(folder);
-            // What leads out again is left to the guard.
+            // A path that leads out of the folder again is left to the guard.
             pattern_line(&[format!("{}(?![^\"]*\\.\\.){folder}[/\"]", start(param))])
         }
         CallPattern::Host { param, host } => {
@@ -88,7 +89,7 @@ fn conditions(pattern: &CallPattern) -> Vec<String> {
     }
 }
 
-/// A text as it stands within a string of JSON, for an expression.
+/// Returns a text in its form within a JSON string, for a regular expression.
 fn in_json(text: &str) -> String {
     let json = json!(text).to_string();
     escaped(json.trim_start_matches('"').strip_suffix('"').unwrap_or_default())

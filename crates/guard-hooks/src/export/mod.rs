@@ -1,8 +1,9 @@
-//! The part of a guard that a host's own static rules can say, as those rules.
+//! The part of a guard that a host's own static rules can express, as such rules.
 //!
-//! A static rule sees one call and nothing else, so most of a guard cannot be said. What is said refuses, or asks a person, where
-//! the guard does the same, and never allows a call: the rules are weaker than the guard and no way around it. What is not said
-//! is listed with its reason.
+//! A static rule sees only one call, so most of a guard cannot be expressed. The exported rules
+//! refuse, or ask a person, where the guard does the same, and never allow a call. They are weaker
+//! than the guard and never a way around it. Rules that cannot be exported are listed with the
+//! reason.
 
 mod claude;
 mod codex;
@@ -32,47 +33,49 @@ pub enum StaticDecision {
 /// One rule for a host.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StaticRule {
-    /// What becomes of the calls.
+    /// The decision on the calls.
     pub decision: StaticDecision,
-    /// The tool, as the host calls it.
+    /// The tool, by the host's name.
     pub tool: String,
-    /// The calls.
+    /// The pattern of the calls.
     pub pattern: CallPattern,
-    /// What the agent or the person reads.
+    /// The text for the agent or the person.
     pub because: String,
 }
 
-/// A rule of the guard, with what became of it.
+/// A rule of the guard, with the result of its export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportedRule {
-    /// The tools that it is about, as the host calls them; none where it is about the session.
+    /// The tools that the rule concerns, by the host's names; none if it concerns the session.
     pub tools: Vec<String>,
     /// The tool or policy that declares it.
     pub owner: String,
-    /// The rule in words.
+    /// The rule as text.
     pub rule: String,
-    /// Some of it is said.
+    /// True if a part of the rule was exported.
     pub said: bool,
-    /// Why the rest is not said, or in what the rules are weaker.
+    /// The reasons why the rest was not exported, or the respects in which the exported rules are
+    /// weaker.
     pub reasons: Vec<String>,
 }
 
-/// The rules of a host that say a part of a guard.
+/// The rules of a host that express a part of a guard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportedRules {
     /// The file, in the host's format.
     pub text: String,
-    /// The place where the host looks for it.
+    /// The path where the host looks for the file.
     pub place: &'static str,
-    /// The rules in it.
+    /// The rules in the file.
     pub statics: Vec<StaticRule>,
     /// Every rule of the guard.
     pub rules: Vec<ExportedRule>,
 }
 
-/// Returns the rules of a host that a plan allows, where `tools` are all tools of the host that are known and `examples` the
-/// calls of the guard's tests: a rule that a test contradicts is left out. The plan is best as lowered, since the optimizer
-/// changes the form of conditions. `None` if the host has no such rules.
+/// Returns the rules of a host for a plan. `tools` are all known tools of the host, and `examples`
+/// are the calls of the guard's tests: a rule that a test contradicts is omitted. The plan should
+/// be as lowered, because the optimizer changes the form of conditions. Returns `None` if the host
+/// has no such rules.
 pub fn export(
     host: &Vocabulary,
     plan: &Plan,
@@ -134,7 +137,8 @@ impl StaticFormat {
         }
     }
 
-    /// Says why the host cannot say a rule; what it says in less than the guard means, if it can.
+    /// Returns the reason why the host cannot express a rule, or the respect in which its rule is
+    /// weaker than the guard.
     fn says(self, rule: &StaticRule) -> Result<&'static str, &'static str> {
         match self {
             StaticFormat::Claude => claude::says(rule),
@@ -157,7 +161,7 @@ impl StaticFormat {
     }
 }
 
-/// The owner and the words of a rule: its tools, whether some of it is said, and the reasons.
+/// A rule by its owner and text: its tools, true if a part of it was exported, and the reasons.
 type RuleReport = BTreeMap<(String, String), (BTreeSet<String>, bool, BTreeSet<String>)>;
 
 struct Exporter<'e> {
@@ -200,7 +204,7 @@ impl Exporter<'_> {
         }
         for approval in &tool.approvals {
             let when = approval.when.as_ref().map(|when| match &approval.because {
-                // The words of the guard's author are plainer than ours.
+                // The author's reason is easier to understand than our text.
                 Some(because) => format!(", since \"{}\"", template(because)),
                 None => format!(" when {}", expr(&shows, when)),
             });
@@ -295,7 +299,7 @@ impl Exporter<'_> {
         self.note(Some(wire), &meta.owner, words, said, &reasons);
     }
 
-    /// Returns in what the host's rule is weaker, or why there is none.
+    /// Returns the respect in which the host's rule is weaker, or the reason why there is none.
     fn weaker(&self, rule: &StaticRule) -> Result<String, String> {
         let weaker = self.format.says(rule)?;
         let runs = |example: &&ExportExample| {

@@ -1,4 +1,4 @@
-//! The hosts, a table each.
+//! The hosts, one table each.
 
 mod claude_code;
 mod codex;
@@ -7,7 +7,7 @@ mod gemini;
 use crate::vocabulary::Vocabulary;
 
 impl Vocabulary {
-    /// Every host.
+    /// All hosts.
     pub const ALL: [&'static Vocabulary; 3] =
         [&claude_code::CLAUDE_CODE, &codex::CODEX, &gemini::GEMINI];
 

@@ -1,11 +1,11 @@
-//! Changes of a text at the places of its tree, in the layout that the text has.
+//! Edits of a text at positions of its tree, in the existing layout of the text.
 
 use super::tree::{self, JsonNode};
 use super::{EditStep, SettingsError};
 use serde_json::Value;
 use std::ops::Range;
 
-/// A text that is changed.
+/// A text under edit.
 pub struct Editor {
     pub text: String,
     /// One level of indentation.
@@ -39,7 +39,7 @@ impl Editor {
         }
     }
 
-    /// The indentation of the line in which a place stands.
+    /// Returns the indentation of the line of a position.
     fn indent_at(&self, at: usize) -> String {
         let line = self.text[..at].rfind('\n').map_or(0, |end| end + 1);
         let line = self.text[line..].trim_start_matches('\u{feff}');
@@ -52,7 +52,8 @@ impl Editor {
         let inner = format!("{outer}{}", self.indent);
         let part = format!("{}{inner}{prefix}{}", self.newline, self.pretty(value, &inner));
         let Some(last) = node.parts().pop() else {
-            // Before the closing bracket; comments between the brackets stay.
+            // The part is inserted before the closing bracket; comments between the brackets are
+            // kept.
             let close = node.span.end - 1;
             let keeps = self.text[node.span.start + 1..close].trim_end().len();
             let from = node.span.start + 1 + keeps;
@@ -63,7 +64,7 @@ impl Editor {
         let after = comma.map_or(last.end, |at| at + 1);
         let line_end = self.line_end(after, node.span.end - 1);
         let close = node.span.end - 1;
-        // A closing bracket in the same line moves to a line of its own.
+        // A closing bracket on the same line is moved to a separate line.
         let tail = match self.text[line_end..close].trim().is_empty() {
             true if !self.text[line_end..close].contains('\n') => {
                 self.text.replace_range(line_end..close, "");
@@ -77,7 +78,7 @@ impl Editor {
         }
     }
 
-    /// The position of the comma behind a part, before an end.
+    /// Returns the position of the comma after a part, before an end.
     fn comma_after(&self, from: usize, end: usize) -> Option<usize> {
         let mut at = from;
         while at < end {
@@ -97,7 +98,7 @@ impl Editor {
         None
     }
 
-    /// Behind a place and the comments in its line.
+    /// Returns the position after a place and the comments on its line.
     fn line_end(&self, from: usize, end: usize) -> usize {
         let rest = &self.text[from..end];
         let line = &rest[..rest.find(['\n', '\r']).unwrap_or(rest.len())];
@@ -126,7 +127,7 @@ impl Editor {
                 }
             }
             None => {
-                // The only part: the brackets close up, unless a comment stands between them.
+                // It is the only part: the brackets are joined, unless a comment is between them.
                 self.cut(start..part.end);
                 let open = node.span.start + 1;
                 let close = self.text[open..].len() - self.text[open..].trim_start().len();
@@ -137,7 +138,7 @@ impl Editor {
         }
     }
 
-    /// The place, or the line break before it if nothing else stands between.
+    /// Returns the position, or the line break before it if there is only whitespace between.
     fn line_start(&self, at: usize, from: usize) -> usize {
         let before = &self.text[from..at];
         let bare = before.trim_end_matches([' ', '\t']);
@@ -151,7 +152,7 @@ impl Editor {
         self.text.replace_range(range, "");
     }
 
-    /// A value over several lines, from a level of indentation on.
+    /// Formats a value over several lines, from a level of indentation on.
     fn pretty(&self, value: &Value, outer: &str) -> String {
         let inner = format!("{outer}{}", self.indent);
         let block = |open: char, parts: Vec<String>, close: char| {

@@ -1,5 +1,5 @@
-//! The settings of a host, with our hook in them or without it. Only the text of the hook changes: comments, unknown
-//! members, order and layout of everything else stay.
+//! The settings of a host, with or without our hook. Only the text of the hook changes: comments,
+//! unknown members, order and layout of everything else are preserved.
 
 mod edit;
 mod tree;
@@ -22,7 +22,7 @@ impl fmt::Display for SettingsError {
 
 impl std::error::Error for SettingsError {}
 
-/// A hook of ours, as it stands in settings.
+/// One of our hooks in the settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InstalledHook {
     /// The event.
@@ -34,22 +34,24 @@ pub struct InstalledHook {
 }
 
 impl InstalledHook {
-    /// The command line.
+    /// Returns the command line.
     pub fn command(&self) -> &str {
         self.hook["command"].as_str().unwrap_or_default()
     }
 }
 
-/// Returns true if a command line is one of ours for a host.
+/// Returns true if a command line is one of ours, for a host.
 pub fn is_ours(host: &Vocabulary, command: &str) -> bool {
     command.contains("guardc") && command.contains(&format!(" hook {} ", host.name))
 }
 
-/// Returns the settings with our hook at each event of the host. Settings that have it already stay as they are.
+/// Returns the settings with our hook at each event of the host. Settings that already have it are
+/// unchanged.
 ///
 /// # Errors
 ///
-/// Returns an error if the text is not JSON (with comments), or a member on the way to the hooks has another type.
+/// Returns an error if the text is not JSON (with comments), or a member on the path to the hooks
+/// has another type.
 pub fn install(
     host: &Vocabulary,
     text: &str,
@@ -57,7 +59,7 @@ pub fn install(
     timeout_seconds: u64,
 ) -> Result<String, SettingsError> {
     let mut editor = Editor::new(if text.trim().is_empty() { "{}\n" } else { text });
-    // INVARIANT: each round brings one event nearer to what it should be; the bound only stops a fault of ours.
+    // INVARIANT: each round corrects one event; the limit only ends the loop after a bug of ours.
     for _ in 0..1000 {
         let root = editor.parse()?;
         let Some(step) = next_step(host, &root, &editor, command, timeout_seconds)? else {
@@ -68,11 +70,11 @@ pub fn install(
     Err(SettingsError("the settings cannot be brought into the form that is needed".into()))
 }
 
-/// Returns the settings without any hook of ours.
+/// Returns the settings without our hooks.
 ///
 /// # Errors
 ///
-/// As [`install`].
+/// The errors of [`install`].
 pub fn uninstall(host: &Vocabulary, text: &str) -> Result<String, SettingsError> {
     if text.trim().is_empty() {
         return Ok(text.to_owned());
@@ -92,7 +94,7 @@ pub fn uninstall(host: &Vocabulary, text: &str) -> Result<String, SettingsError>
 ///
 /// # Errors
 ///
-/// As [`install`].
+/// The errors of [`install`].
 pub fn installed(host: &Vocabulary, text: &str) -> Result<Vec<InstalledHook>, SettingsError> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -123,13 +125,13 @@ pub(crate) enum EditStep {
     Member(JsonNode, String, Value),
     /// A new element of the array at this place.
     Item(JsonNode, Value),
-    /// Without this element of an array.
+    /// The removal of this element of an array.
     RemoveItem(JsonNode, usize),
-    /// Without this member of an object.
+    /// The removal of this member of an object.
     RemoveMember(JsonNode, usize),
 }
 
-/// The group of hooks that an event should have.
+/// Returns the group of hooks that an event should have.
 fn group(host: &Vocabulary, matcher: Option<&str>, command: &str, timeout_seconds: u64) -> Value {
     let timeout = match host.time_unit {
         TimeUnit::Seconds => timeout_seconds,
@@ -157,7 +159,7 @@ fn next_step(
         let registered = host.registered.iter().find(|(name, _)| *name == event);
         registered.map(|(_, matcher)| group(host, *matcher, command, timeout_seconds))
     };
-    // First what is ours and not as it should be goes.
+    // First, our hooks that are not as they should be are removed.
     let keep = |event: &str, found: &Value| wanted(event).is_some_and(|wanted| wanted == *found);
     if let Some(step) = next_removal(host, root, editor, &keep)? {
         return Ok(Some(step));
@@ -177,8 +179,9 @@ fn next_step(
     Ok(None)
 }
 
-/// The next hook of ours that goes, with what it leaves empty. `keep` is asked for the groups that are ours alone; the
-/// first one of an event that is kept stays, another one goes.
+/// Returns the next hook of ours to remove, including containers that become empty. `keep` is asked
+/// about groups that contain only our hooks. The first one of an event that is kept stays; another
+/// one is removed.
 fn next_removal(
     host: &Vocabulary,
     root: &JsonNode,
@@ -215,7 +218,7 @@ fn next_removal(
     Ok(None)
 }
 
-/// The object of hooks, if there is one.
+/// Returns the object of hooks, if there is one.
 fn hooks_of(root: &JsonNode) -> Result<Option<&JsonNode>, SettingsError> {
     if !root.is_object() {
         return Err(SettingsError("the settings are not a JSON object".into()));
@@ -225,7 +228,7 @@ fn hooks_of(root: &JsonNode) -> Result<Option<&JsonNode>, SettingsError> {
         return Err(SettingsError("`hooks` is not an object".into()));
     }
     for (event, groups) in hooks.members() {
-        // Other members of `hooks` are the host's own switches.
+        // Other members of `hooks` are settings of the host.
         if groups.is_object() {
             return Err(SettingsError(format!("`hooks.{event}` is not an array")));
         }

@@ -47,7 +47,7 @@ fn uninstalling_undoes_installing() {
         let plain = |text: &str| super::tree::parse(text).map(|node| node.to_value(text));
         let mut was = plain(text).expect(text);
         let mut is = plain(&without).expect(&without);
-        // Empty objects and arrays of hooks go with ours.
+        // Empty objects and arrays of hooks are removed with ours.
         for value in [&mut was, &mut is] {
             if let Some(hooks) = value.get_mut("hooks").and_then(|hooks| hooks.as_object_mut()) {
                 hooks.retain(|_, groups| groups.as_array().is_none_or(|groups| !groups.is_empty()));

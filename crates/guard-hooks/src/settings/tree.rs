@@ -1,13 +1,13 @@
-//! JSON with comments and trailing commas, as a tree of places in its text.
+//! JSON with comments and trailing commas, as a tree of positions in its text.
 
 use super::SettingsError;
 use serde_json::Value;
 use std::ops::Range;
 
-/// The greatest depth.
+/// The maximum depth.
 const MAX_DEPTH: usize = 100;
 
-/// A value and its place.
+/// A value and its position.
 #[derive(Debug, Clone)]
 pub struct JsonNode {
     pub span: Range<usize>,
@@ -17,7 +17,7 @@ pub struct JsonNode {
 /// The parts of a value.
 #[derive(Debug, Clone)]
 pub enum NodeKind {
-    /// The members: name, where the name begins, value.
+    /// The members: name, start of the name, value.
     Object(Vec<(String, usize, JsonNode)>),
     Array(Vec<JsonNode>),
     Scalar,
@@ -48,7 +48,7 @@ impl JsonNode {
         items.iter()
     }
 
-    /// The places of the parts: where each begins (its name, in an object) and ends.
+    /// Returns the ranges of the parts. In an object, a part starts with its name.
     pub fn parts(&self) -> Vec<Range<usize>> {
         match &self.kind {
             NodeKind::Object(members) => {
@@ -63,7 +63,7 @@ impl JsonNode {
         self.to_value(text).as_str().map(str::to_owned)
     }
 
-    /// The value, without comments.
+    /// Returns the value, without comments.
     pub fn to_value(&self, text: &str) -> Value {
         match &self.kind {
             NodeKind::Object(members) => {
@@ -81,7 +81,7 @@ impl JsonNode {
 /// Parses a whole text.
 pub fn parse(text: &str) -> Result<JsonNode, SettingsError> {
     let mut reader = TreeReader { text, at: 0 };
-    // A byte order mark stays where it is.
+    // A byte order mark is kept.
     if text.starts_with('\u{feff}') {
         reader.at = 3;
     }
