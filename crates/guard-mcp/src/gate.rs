@@ -1,4 +1,4 @@
-//! The side of the proxy that decides: implemented over a session, asked by the protocol.
+//! The decision interface of the proxy. A session implements it, and the protocol asks it.
 
 use guard_plan::json::Json;
 use guard_plan::plan::Plan;
@@ -6,15 +6,15 @@ use guard_plan::plan::Plan;
 /// A call of a tool, as the client sent it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GuardedCall {
-    /// The number of the logical call: the same for a call that is made again with its inputs.
+    /// The number of the logical call. It is the same for a call that is repeated with its inputs.
     pub number: u64,
-    /// The session that the message names.
+    /// The session that the message names, if any.
     pub session: Option<String>,
     /// The tool.
     pub tool: String,
     /// The arguments, under names that a guard can declare.
     pub args: Json,
-    /// True if the gate has put other arguments in the place of the client's: the server gets these.
+    /// True if the gate has replaced the client's arguments. The server gets the new ones.
     pub transformed: bool,
 }
 
@@ -25,9 +25,9 @@ pub enum GateAnswer {
     Allow,
     /// The guard serves the tool itself: the result, and feedback for the agent.
     Served(Json, String),
-    /// The call must not run: why, and what helps.
+    /// The call must not run. Contains the reason and the remedy.
     Deny(String),
-    /// A call in flight must settle first: why.
+    /// A call in flight must be settled first. Contains the reason.
     Wait(String),
     /// A person must approve exactly this call.
     Ask(ApprovalQuestion),
@@ -38,9 +38,10 @@ pub enum GateAnswer {
 pub struct ApprovalQuestion {
     /// The id of the request in the store.
     pub request: String,
-    /// The question, if one person can answer it here; a request that needs several roles has none.
+    /// The question, if one person can answer it here. A request that needs several roles has no
+    /// question.
     pub question: Option<String>,
-    /// The denial that says how to approve.
+    /// The denial, which explains how to approve.
     pub denial: String,
 }
 
@@ -60,38 +61,39 @@ pub struct PersonsAnswer {
 pub enum GuardedEnding {
     /// The call failed, was cancelled, or was not answered.
     Failed,
-    /// The call succeeded: the forms in which its result can be read, the best first.
+    /// The call succeeded. Contains the forms in which its result can be read, the best first.
     Succeeded(Vec<Json>),
 }
 
-/// The consequences of a settled call for what the agent reads.
+/// The effects of a settled call on what the agent reads.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SettledCall {
-    /// The form of the result that was taken, as an index.
+    /// The index of the form of the result that was accepted.
     pub form: usize,
     /// Feedback for the agent; may be empty.
     pub feedback: String,
-    /// The result that the agent may read, if it is another one.
+    /// The result that the agent may read, if it differs from the original.
     pub shown: Option<Json>,
 }
 
 /// A session behind the proxy.
 pub trait CallGate {
-    /// The plan, which never changes.
+    /// Returns the plan, which never changes.
     fn plan(&self) -> &Plan;
 
-    /// Decides a call before it runs. A call that was held is decided again; as long as it must wait, that leaves no
-    /// trace. Where the guard asks for other arguments, the call has them afterwards, and the answer is about these.
+    /// Decides a call before it runs. A held call is decided again; as long as it must wait, that
+    /// leaves no trace. If the guard requires other arguments, the call has them afterwards, and
+    /// the answer is about these.
     fn propose(&mut self, call: &mut GuardedCall, held: bool) -> GateAnswer;
 
-    /// Checks a call in flight again, whose client sends it once more with inputs.
+    /// Checks a call in flight again that the client repeats with inputs.
     ///
     /// # Errors
     ///
-    /// Returns the reason if it may not go on.
+    /// Returns the reason if the call may not continue.
     fn check_again(&mut self, call: &GuardedCall) -> Result<(), String>;
 
-    /// Takes a person's answer to the request for a call.
+    /// Processes a person's answer to the request for a call.
     ///
     /// # Errors
     ///
@@ -107,7 +109,7 @@ pub trait CallGate {
     ///
     /// # Errors
     ///
-    /// Returns the reason if the ending cannot be put on record.
+    /// Returns the reason if the ending cannot be recorded.
     fn settle(&mut self, call: &GuardedCall, ending: &GuardedEnding)
     -> Result<SettledCall, String>;
 }

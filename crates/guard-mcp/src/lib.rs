@@ -1,11 +1,12 @@
 //! The Model Context Protocol between a client and a server whose tools are guarded.
 //!
-//! [`McpProxy`] reads the lines of both sides and says which lines go where: messages that it does not know pass byte for byte
-//! and in order, a `tools/call` goes to the server only after a [`CallGate`] has allowed it, and `tools/list` shows the tools that
-//! may be called. Both protocol eras pass through the same door, message by message: with a handshake, and without.
+//! [`McpProxy`] reads the lines of both sides and decides where each line goes. Messages that it
+//! does not know pass byte for byte and in order, a `tools/call` goes to the server only after a
+//! [`CallGate`] has allowed it, and `tools/list` shows the tools that may be called. Both protocol
+//! eras are handled message by message: with a handshake, and without.
 //!
-//! It starts no process, reads no file and has no clock: the caller brings lines and the time. It decides nothing: the gate
-//! does.
+//! The crate starts no process, reads no file and has no clock: the caller provides lines and the
+//! time. It decides nothing: the gate does.
 
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,7 @@
-//! The server's list of tools as the client may see it.
+//! The server's list of tools in the form that the client may see.
 //!
-//! A function of the plan, the lock and the page alone: the same page gives the same answer in every session.
+//! The list depends only on the plan, the lock and the page: the same page gives the same answer in
+//! every session.
 
 use crate::reply::object;
 use crate::result::is_secret;
@@ -9,8 +10,9 @@ use guard_plan::json::Json;
 use guard_plan::plan::{Plan, Tool, TypeDef};
 use guard_plan::words::rules::{self, PhraseSubject};
 
-/// Returns the result of `tools/list` with the tools that the guard knows, each narrowed to what can be called; `None`
-/// where it is no such result. `is_shown` tells whether a tool of the server may be called at all.
+/// Returns the result of `tools/list` with the tools that the guard knows, each narrowed to the
+/// calls that are possible; `None` if it is not such a result. `is_shown` returns true if a tool of
+/// the server may be called at all.
 pub(crate) fn narrowed(
     plan: &Plan,
     result: &Json,
@@ -23,7 +25,7 @@ pub(crate) fn narrowed(
         let Some(name) = definition.get("name").and_then(Json::as_str) else { continue };
         let tool = plan.tools.iter().find(|tool| tool.wire_name == name);
         match tool {
-            // The guard's own answer is the one that counts.
+            // The guard's own definition is used.
             Some(tool) if tool.is_served() => {}
             Some(tool) if is_shown(name) => shown.push(narrowed_tool(plan, tool, definition)),
             None if plan.default_allow && is_shown(name) => shown.push(definition.clone()),
@@ -59,7 +61,8 @@ fn narrowed_tool(plan: &Plan, tool: &Tool, definition: &Json) -> Json {
     Json::Object(members)
 }
 
-/// The guard's description of a tool: its documentation, and the rules that a caller can heed.
+/// Returns the guard's description of a tool: its documentation, and the rules that matter to a
+/// caller.
 fn description(plan: &Plan, tool: &Tool) -> String {
     let mut lines: Vec<String> = vec![tool.doc.trim().to_owned()];
     for phrase in rules::before(plan, tool) {
@@ -83,7 +86,7 @@ fn description(plan: &Plan, tool: &Tool) -> String {
     lines.join("\n")
 }
 
-/// A tool that the guard serves itself.
+/// Returns the definition of a tool that the guard serves itself.
 fn served_tool(plan: &Plan, tool: &Tool) -> Json {
     let members = tool.params.iter().map(|field| (field.name.as_str().into(), any(plan, field.ty)));
     let schema =
@@ -95,7 +98,7 @@ fn served_tool(plan: &Plan, tool: &Tool) -> Json {
     ])
 }
 
-/// The schema that says no more than the JSON kind of a type.
+/// Returns the schema that only specifies the JSON kind of a type.
 fn any(plan: &Plan, ty: u32) -> Json {
     let Some(def) = plan.types.get(ty as usize) else { return Json::Object(Vec::new()) };
     let kind = |name: &str| object([("type", Json::string(name))]);
@@ -118,7 +121,7 @@ fn any(plan: &Plan, ty: u32) -> Json {
                 ("properties", Json::Object(members.collect())),
             ])
         }
-        // Unions stand in contracts only.
+        // Unions occur only in contracts.
         TypeDef::Json | TypeDef::Union { .. } => Json::Object(Vec::new()),
         TypeDef::String { .. }
         | TypeDef::Path

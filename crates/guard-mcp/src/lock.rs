@@ -1,8 +1,8 @@
-//! The lock of a server's or an API's tools: the definitions that somebody has accepted, by hash.
+//! The lock of the tools of a server or an API: the accepted definitions, by hash.
 //!
-//! A tool has two hashes: of its schemas and annotations, which decide what a call means, and of its descriptions, which
-//! only tell a model about it. Schemas that several tools share stand in the lock once, and are part of the hashes of each tool
-//! that needs them.
+//! A tool has two hashes: one of its schemas and annotations, which determine the meaning of a
+//! call, and one of its descriptions, which only inform a model. Schemas that several tools share
+//! are in the lock once, and are part of the hashes of each tool that needs them.
 
 mod shared;
 
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 /// The version of the file's format.
 const VERSION: i64 = 1;
 
-/// Keys of a JSON Schema that change no validation.
+/// Keys of a JSON Schema that do not affect validation.
 const DESCRIPTIVE: [&str; 5] = ["description", "title", "examples", "$comment", "deprecated"];
 
 /// Keys of a JSON Schema whose members are names, not keywords.
@@ -40,12 +40,12 @@ pub struct ToolLock {
     shared: SharedSchemas,
 }
 
-/// A tool of a server beside the lock.
+/// The state of a server's tool compared with the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockState {
-    /// Its definition is the one that was accepted.
+    /// Its definition is the accepted one.
     Accepted,
-    /// The lock does not have it.
+    /// The tool is not in the lock.
     Unlocked,
     /// Only its descriptions have changed.
     DescriptionChanged,
@@ -58,23 +58,25 @@ pub enum LockState {
 pub struct ToolDifference {
     /// The tool.
     pub tool: String,
-    /// Its definition in the lock, as text; empty for a new tool.
+    /// The definition in the lock, as text; empty for a new tool.
     pub before: String,
-    /// Its definition now, as text; empty for a tool that is gone.
+    /// The current definition, as text; empty for a removed tool.
     pub after: String,
     /// True if only descriptions differ.
     pub only_described: bool,
-    /// The shared schemas that it needs or needed, and that differ.
+    /// The shared schemas that the tool needs or needed, and that differ.
     pub shared: Vec<String>,
 }
 
 impl ToolLock {
-    /// The lock of these definitions, from a `tools/list` result. Definitions without a name are left out.
+    /// Returns the lock of these definitions, from a `tools/list` result. Definitions without a
+    /// name are omitted.
     pub fn of_definitions<'a>(definitions: impl IntoIterator<Item = &'a Json>) -> ToolLock {
         ToolLock::with_shared(definitions, &BTreeMap::new())
     }
 
-    /// The lock of definitions that refer to shared schemas, which are known by what stands in `$ref`.
+    /// Returns the lock of definitions that refer to shared schemas, which are identified by the
+    /// value of `$ref`.
     pub fn with_shared<'a>(
         definitions: impl IntoIterator<Item = &'a Json>,
         shared: &BTreeMap<String, Json>,
@@ -86,11 +88,11 @@ impl ToolLock {
         ToolLock { tools: named.collect(), shared: SharedSchemas::new(shared) }
     }
 
-    /// Reads a lock file.
+    /// Parses a lock file.
     ///
     /// # Errors
     ///
-    /// Returns the reason if it is not a lock, or was changed by hand.
+    /// Returns the reason if the text is not a lock, or was changed by hand.
     pub fn read(text: &str) -> Result<ToolLock, String> {
         let json = Json::parse(text).map_err(|error| error.to_string())?;
         match json.get("version") {
@@ -124,7 +126,7 @@ impl ToolLock {
         Ok(ToolLock { tools, shared })
     }
 
-    /// The text of the lock file.
+    /// Returns the text of the lock file.
     pub fn text(&self) -> String {
         let tool = |(name, definition): (&String, &Json)| {
             let [(_, schema), (_, description)] = hashes(definition, &self.shared);
@@ -141,7 +143,8 @@ impl ToolLock {
         pretty(&Json::Object(members))
     }
 
-    /// The names of a tool's parameters as the server spells them; none of a tool that is not locked.
+    /// Returns the names of a tool's parameters as the server spells them; none for a tool that is
+    /// not locked.
     pub(crate) fn properties(&self, name: &str) -> Vec<&str> {
         let schema = self.tools.get(name).and_then(|tool| tool.get("inputSchema"));
         match schema.and_then(|schema| schema.get("properties")) {
@@ -150,18 +153,19 @@ impl ToolLock {
         }
     }
 
-    /// The names of the tools that it has.
+    /// Returns the names of the tools in the lock.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.keys().map(String::as_str)
     }
 
-    /// Compares a definition with the one that was accepted. It refers to no schemas but those of the lock.
+    /// Compares a definition with the accepted one. The definition refers only to schemas in the
+    /// lock.
     pub fn state(&self, name: &str, definition: &Json) -> LockState {
         let Some(known) = self.tools.get(name) else { return LockState::Unlocked };
         compared(&hashes(known, &self.shared), &hashes(definition, &self.shared))
     }
 
-    /// The differences from this lock to a newer one, by tool.
+    /// Returns the differences from this lock to a newer one, by tool.
     pub fn differences(&self, newer: &ToolLock) -> Vec<ToolDifference> {
         let mut names: Vec<&String> = self.tools.keys().chain(newer.tools.keys()).collect();
         names.sort();
@@ -193,7 +197,7 @@ impl ToolLock {
         differences
     }
 
-    /// A shared schema as text; empty if the lock does not have it.
+    /// Returns a shared schema as text; empty if it is not in the lock.
     pub fn schema_text(&self, name: &str) -> String {
         self.shared.get(name).map(pretty).unwrap_or_default()
     }
@@ -208,7 +212,8 @@ fn compared(known: &Hashes, other: &Hashes) -> LockState {
     }
 }
 
-/// The parts of a definition that are locked, in one order. `operation` is where a call of an API goes.
+/// Returns the parts of a definition that are locked, in a fixed order. `operation` is the target
+/// of a call to an API.
 fn kept(definition: &Json) -> Json {
     let names =
         ["name", "title", "description", "inputSchema", "outputSchema", "annotations", "operation"];
@@ -216,7 +221,8 @@ fn kept(definition: &Json) -> Json {
     Json::Object(names.into_iter().filter_map(member).collect())
 }
 
-/// The hashes of a definition by their names: of what a call means, and of what is told about it.
+/// The hashes of a definition by their names: one of the meaning of a call, and one of the
+/// descriptions.
 type Hashes = [(&'static str, String); 2];
 
 fn hashes(definition: &Json, shared: &SharedSchemas) -> Hashes {
@@ -247,7 +253,7 @@ fn hash(json: &Json) -> String {
     format!("sha256:{}", hex::encode(&Sha256::digest(text.as_bytes())))
 }
 
-/// A schema without its descriptions.
+/// Returns a schema without its descriptions.
 fn undescribed(schema: &Json) -> Json {
     match schema {
         Json::Object(members) => Json::Object(
@@ -272,7 +278,7 @@ fn undescribed_member(name: &str, value: &Json) -> Json {
     }
 }
 
-/// A value on several lines, each object and array indented.
+/// Formats a value on several lines, with each object and array indented.
 fn pretty(json: &Json) -> String {
     let mut out = String::new();
     write_pretty(json, 0, &mut out);
@@ -352,7 +358,7 @@ mod tests {
         assert_eq!(lock.state("b", &json(TOOL)), LockState::Unlocked);
     }
 
-    /// The lock of two tools, of which the first needs `A`, and through it `B`.
+    /// Returns the lock of two tools. The first needs `A`, and through it `B`.
     fn shared(b: &str) -> ToolLock {
         let tools = [
             r##"{"name": "x", "inputSchema": {"properties": {"a": {"$ref": "#/A"}}}, "operation": {"path": "/x"}}"##,

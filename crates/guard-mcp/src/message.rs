@@ -1,11 +1,12 @@
-//! JSON-RPC messages: one line, read and classified.
+//! JSON-RPC messages: one line, parsed and classified.
 
 use guard_plan::json::Json;
 
-/// The longest line that is read, in bytes.
+/// The maximum length of a line, in bytes.
 pub const MAX_LINE: usize = 32 << 20;
 
-/// The keys of a message. A reader that ignores case (as some JSON libraries do) would take `Method` for `method`.
+/// The keys of a message. A parser that ignores case (as some JSON libraries do) would accept
+/// `Method` as `method`.
 const MESSAGE_KEYS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 
 /// The keys of the parameters of `tools/call`.
@@ -51,14 +52,14 @@ impl RpcMessage {
             }
             (Some(_), _) => Err("a method is a string".into()),
             (None, Some(id)) if is_answer => Ok(RpcMessage::Response { id: id.clone() }),
-            // A client that takes it for the answer to a call would read what was not checked.
+            // A client that accepts it as the answer to a call would read an unchecked result.
             (None, None) if json.get("result").is_some() => Err("a result has an id".into()),
             (None, _) => Ok(RpcMessage::Other),
         }
     }
 }
 
-/// Refuses keys of the parameters of `tools/call` that some reader could take for another key.
+/// Refuses keys of the parameters of `tools/call` that some parser could accept as another key.
 pub(crate) fn unambiguous_call(params: &[(Box<str>, Json)]) -> Result<(), String> {
     unambiguous(params, &CALL_KEYS)
 }
@@ -72,7 +73,8 @@ fn unambiguous(members: &[(Box<str>, Json)], keys: &[&str]) -> Result<(), String
     Ok(())
 }
 
-/// A name without differences of case; upper case first, since two letters have `s` and `k` as theirs.
+/// Returns a name without differences of case. The text is first converted to upper case, because
+/// two other letters have `s` and `k` as their lower case.
 fn folded(name: &str) -> String {
     name.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }
@@ -91,22 +93,23 @@ pub(crate) fn is_id(id: &Json) -> bool {
     }
 }
 
-/// The id of a message that cannot be read, found in its bytes: the value of the first `id` at the top level, and whether
-/// a `method` stands there. It keeps the same small amount of memory for a message of any length.
+/// A scanner for the id of a message that cannot be parsed: the value of the first `id` at the top
+/// level, and whether there is a `method`. It uses the same small amount of memory for a message of
+/// any length.
 #[derive(Debug, Clone, Default)]
 pub struct IdScanner {
     depth: usize,
     in_string: bool,
     escaped: bool,
     expects_value: bool,
-    /// The text of the string or literal being read at the top level.
+    /// The text of the current string or literal at the top level.
     token: String,
     key: String,
     id: Option<String>,
     has_method: bool,
 }
 
-/// The longest key or id that is kept, in bytes.
+/// The maximum length of a key or id that is kept, in bytes.
 const MAX_TOKEN: usize = 200;
 
 impl IdScanner {

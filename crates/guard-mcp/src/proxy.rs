@@ -1,5 +1,5 @@
-//! The proxy as a state machine: lines in, lines out. What it remembers is about calls on their way; sessions are the
-//! gate's.
+//! The proxy as a state machine: lines in, lines out. Its state concerns calls in progress.
+//! Sessions belong to the gate.
 
 mod approvals;
 mod calls;
@@ -14,7 +14,7 @@ use guard_plan::json::Json;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
-/// The most requests that may be unanswered at the same time.
+/// The maximum number of unanswered requests.
 const MAX_PENDING: usize = 10_000;
 
 /// The time that a server has to answer a call after the client has cancelled it.
@@ -29,50 +29,51 @@ const SESSION_KEY: &str = "guard/session";
 /// The settings of a proxy.
 #[derive(Debug, Clone)]
 pub struct ProxyOptions {
-    /// How long a call is held for calls in flight.
+    /// The maximum time that a call is held for calls in flight.
     pub wait: Duration,
-    /// How long a server may take for a call; progress begins the time anew.
+    /// The maximum time of a server for a call. A progress report restarts the time.
     pub call_time: Duration,
-    /// How long a person, or a client with inputs, may take for an answer.
+    /// The maximum time of a person, or a client with inputs, for an answer.
     pub answer_time: Duration,
-    /// True if clients that can are asked for approvals.
+    /// True if clients are asked for approvals, where they support it.
     pub elicits: bool,
     /// The lock of the server's tools.
     pub lock: Option<ToolLock>,
-    /// The consequence of a changed description.
+    /// The effect of a changed description.
     pub on_description: DescriptionChange,
-    /// A text that no other proxy has, for the ids of its own requests.
+    /// A text that no other proxy has, for the ids of this proxy's requests.
     pub token: String,
 }
 
-/// The consequence of a description that differs from the lock, where the schema does not.
+/// The effect of a description that differs from the lock, if the schema does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DescriptionChange {
-    /// Nothing.
+    /// The change has no effect.
     Ignore,
-    /// A note.
+    /// The change is noted.
     Warn,
-    /// The tool's calls are denied.
+    /// The calls of the tool are denied.
     Deny,
 }
 
-/// The way of a message: over standard input and output all go one way; over HTTP each exchange is one.
+/// The connection of a message. Over standard input and output there is one connection; over HTTP
+/// each exchange is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct McpLink {
-    /// The client, as far as it is known: ids of requests are unique for each.
+    /// The client, if it is known. Ids of requests are unique for each client.
     pub peer: u64,
     /// The exchange of a request and its answers.
     pub exchange: u64,
 }
 
-/// A consequence of a line.
+/// An output of the proxy for a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProxyOutput {
     /// A line for the client, with its line feed.
     ToClient(McpLink, Vec<u8>),
     /// A line for the server, with its line feed.
     ToServer(McpLink, Vec<u8>),
-    /// A note for whoever runs the proxy.
+    /// A note for the operator of the proxy.
     Note(String),
 }
 
@@ -83,9 +84,9 @@ pub struct McpProxy<G> {
     options: ProxyOptions,
     calls: BTreeMap<u64, CallOnTheWay>,
     next_call: u64,
-    /// The clients' requests without an answer, by peer and the text of their ids.
+    /// The clients' unanswered requests, by peer and the text of their ids.
     pending: HashMap<(u64, String), PendingRequest>,
-    /// Requests of our own without an answer, by id, and where they went.
+    /// The proxy's own unanswered requests, by id, with their destination.
     own: HashMap<String, (McpLink, OwnRequest)>,
     next_own: u64,
     /// The peers that have announced in their handshake that they can ask a person.
@@ -93,7 +94,7 @@ pub struct McpProxy<G> {
     listed: locked::ListedTools,
     tried: Duration,
     now: Duration,
-    /// The way of the line that is being read.
+    /// The connection of the current line.
     link: McpLink,
     out: Vec<ProxyOutput>,
 }
@@ -102,18 +103,18 @@ pub struct McpProxy<G> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PendingRequest {
     Call(u64),
-    /// A list of tools, asked for in this exchange.
+    /// A list of tools, requested in this exchange.
     List(u64),
-    /// Anything else, asked for in this exchange.
+    /// Any other request of this exchange.
     Other(u64),
 }
 
-/// A request of our own.
+/// A request of the proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum OwnRequest {
-    /// To the client: may this call run?
+    /// A question to the client whether this call may run.
     Approval(u64),
-    /// To the server: a page of its tools.
+    /// A request to the server for a page of its tools.
     List(Json),
 }
 
@@ -121,7 +122,7 @@ enum OwnRequest {
 #[derive(Debug, Clone)]
 struct CallOnTheWay {
     guarded: GuardedCall,
-    /// The way of its answer.
+    /// The connection for its answer.
     link: McpLink,
     id: Json,
     /// The line for the server.
@@ -129,7 +130,7 @@ struct CallOnTheWay {
     meta: Option<Json>,
     modern: bool,
     elicits: bool,
-    /// True if a person was asked already.
+    /// True if a person was already asked.
     asked: bool,
     stage: CallStage,
     deadline: Duration,
@@ -138,31 +139,31 @@ struct CallOnTheWay {
 /// The stage of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum CallStage {
-    /// New.
+    /// The call is new.
     Begun,
     /// The server's tools are being compared with the lock.
     Listing,
-    /// Held until a call in flight settles: why.
+    /// The call is held until a call in flight is settled. Contains the reason.
     Held(String),
     /// A person was asked, by the request with this id.
     Asking(String, ApprovalQuestion),
-    /// The server has it.
+    /// The call was sent to the server.
     Forwarded,
-    /// The server has it, and the client has cancelled it.
+    /// The call was sent to the server, and the client has cancelled it.
     Cancelled,
-    /// The server has asked for inputs; the client makes the call again, with this state.
+    /// The server has asked for inputs. The client repeats the call, with this state.
     InputRequired(Option<Json>),
 }
 
 impl CallOnTheWay {
-    /// The key of its request: a string and a number are different ids.
+    /// Returns the key of its request. A string and a number are different ids.
     fn key(&self) -> (u64, String) {
         (self.link.peer, self.id.to_string())
     }
 }
 
 impl PendingRequest {
-    /// The exchange of a request that is not a call.
+    /// Returns the exchange of a request that is not a call.
     fn exchange(self) -> Option<u64> {
         match self {
             PendingRequest::Call(_) => None,
@@ -179,7 +180,7 @@ impl CallStage {
 }
 
 impl<G: CallGate> McpProxy<G> {
-    /// A proxy before the first line.
+    /// Creates a proxy before the first line.
     pub fn new(gate: G, options: ProxyOptions) -> McpProxy<G> {
         McpProxy {
             gate,
@@ -198,18 +199,19 @@ impl<G: CallGate> McpProxy<G> {
         }
     }
 
-    /// The gate.
+    /// Returns the gate.
     pub fn gate(&mut self) -> &mut G {
         &mut self.gate
     }
 
-    /// Returns true if a call is held: it may still go to the server.
+    /// Returns true if a call is held, which may still go to the server.
     pub fn holds_calls(&self) -> bool {
         let held = |call: &CallOnTheWay| !call.stage.in_flight();
         self.calls.values().any(held)
     }
 
-    /// The time at which [`McpProxy::tick`] has something to do; the times of all methods begin at the same moment.
+    /// Returns the time at which [`McpProxy::tick`] has something to do. The times of all methods
+    /// have the same origin.
     pub fn next_deadline(&self) -> Option<Duration> {
         let deadlines = self.calls.values().map(|call| match call.stage {
             CallStage::Held(_) => call.deadline.min(self.tried + RETRY_INTERVAL),
@@ -218,7 +220,7 @@ impl<G: CallGate> McpProxy<G> {
         deadlines.min()
     }
 
-    /// Ends what has taken too long, and tries held calls again.
+    /// Ends calls and requests that have taken too long, and tries held calls again.
     pub fn tick(&mut self, now: Duration) -> Vec<ProxyOutput> {
         self.now = now;
         let late: Vec<u64> = self
@@ -234,7 +236,7 @@ impl<G: CallGate> McpProxy<G> {
         self.take()
     }
 
-    /// The client will send nothing more: nobody can answer for a person.
+    /// Handles the end of the client's input: no person can answer any more.
     pub fn client_ended(&mut self, now: Duration) -> Vec<ProxyOutput> {
         self.now = now;
         let asking = |call: &CallOnTheWay| matches!(call.stage, CallStage::Asking(..));
@@ -244,7 +246,8 @@ impl<G: CallGate> McpProxy<G> {
         self.take()
     }
 
-    /// The server is gone: every call in flight has failed, and every request gets an answer.
+    /// Handles the loss of the server: every call in flight has failed, and every request gets an
+    /// answer.
     pub fn server_ended(&mut self, now: Duration, why: &str) -> Vec<ProxyOutput> {
         self.now = now;
         let numbers: Vec<u64> = self.calls.keys().copied().collect();
@@ -263,7 +266,7 @@ impl<G: CallGate> McpProxy<G> {
         self.take()
     }
 
-    /// The server's part of an exchange is over: what it has not answered there has failed.
+    /// Handles the end of the server's part of an exchange: everything unanswered in it has failed.
     pub fn exchange_ended(&mut self, link: McpLink, now: Duration, why: &str) -> Vec<ProxyOutput> {
         self.now = now;
         self.end_own_list(link);
@@ -282,7 +285,7 @@ impl<G: CallGate> McpProxy<G> {
         self.take()
     }
 
-    /// The client has left an exchange, which cancels what it asked for there.
+    /// Handles a client that has left an exchange, which cancels its requests there.
     pub fn exchange_left(&mut self, link: McpLink, now: Duration) -> Vec<ProxyOutput> {
         self.now = now;
         self.end_own_list(link);
@@ -304,7 +307,7 @@ impl<G: CallGate> McpProxy<G> {
         self.take()
     }
 
-    /// Forgets what a client has announced: its session is over.
+    /// Forgets the announcements of a client whose session is over.
     pub fn peer_ended(&mut self, peer: u64) {
         self.eliciting.remove(&peer);
     }
@@ -314,7 +317,8 @@ impl<G: CallGate> McpProxy<G> {
         calls.map(|(number, _)| *number).collect()
     }
 
-    /// Nobody will answer a list of tools that this proxy has asked for in an exchange that is over.
+    /// Cancels the proxy's own list request in an exchange that is over, because nobody will answer
+    /// it.
     fn end_own_list(&mut self, link: McpLink) {
         let lists = |(own, (at, request)): (&String, &(McpLink, OwnRequest))| {
             (*at == link && matches!(request, OwnRequest::List(_))).then(|| own.clone())
@@ -347,12 +351,12 @@ impl<G: CallGate> McpProxy<G> {
         std::mem::take(&mut self.out)
     }
 
-    /// Sends a message to the client of the line that is being read.
+    /// Sends a message to the client of the current line.
     fn send_to_client(&mut self, message: &Json) {
         self.pass_to_client(reply::line(message));
     }
 
-    /// Sends a message to the server, on the way of the line that is being read.
+    /// Sends a message to the server, on the connection of the current line.
     fn send_to_server(&mut self, message: &Json) {
         self.pass_to_server(reply::line(message));
     }
@@ -365,7 +369,7 @@ impl<G: CallGate> McpProxy<G> {
         self.out.push(ProxyOutput::ToServer(self.link, line));
     }
 
-    /// The key of a request of the client whose line is being read.
+    /// Returns the key of a request of the current line's client.
     fn key(&self, id: &Json) -> (u64, String) {
         (self.link.peer, id.to_string())
     }
@@ -374,7 +378,8 @@ impl<G: CallGate> McpProxy<G> {
         self.out.push(ProxyOutput::Note(text.into()));
     }
 
-    /// A new id for a request of our own. It begins with a random text: neither side can have chosen it before.
+    /// Returns a new id for a request of the proxy. It begins with a random text, so neither side
+    /// can have chosen it before.
     fn own_id(&mut self) -> String {
         self.next_own += 1;
         format!("{}{}", self.own_prefix(), self.next_own)
@@ -389,7 +394,7 @@ impl<G: CallGate> McpProxy<G> {
     }
 }
 
-/// A line with its line feed.
+/// Returns a line with its line feed.
 fn whole(line: &[u8]) -> Vec<u8> {
     let mut line = line.to_vec();
     if line.last() != Some(&b'\n') {

@@ -1,4 +1,4 @@
-//! Messages that the proxy makes itself.
+//! Messages that the proxy creates itself.
 
 use guard_plan::json::Json;
 
@@ -11,7 +11,7 @@ pub(crate) const INVALID_PARAMS: i64 = -32602;
 /// JSON-RPC: the receiver failed.
 pub(crate) const INTERNAL_ERROR: i64 = -32603;
 
-/// The key of the approval among the inputs that a modern client is asked for.
+/// The key of the approval among the inputs that are requested from a modern client.
 pub(crate) const APPROVAL_INPUT: &str = "guard-approval";
 
 /// The protocol's key of the version in `_meta`, which only the modern era has.
@@ -19,36 +19,36 @@ pub(crate) const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 /// The protocol's key of the client's capabilities in `_meta`.
 pub(crate) const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
-/// Makes an object.
+/// Creates an object.
 pub(crate) fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
     Json::Object(members.into_iter().map(|(name, value)| (name.into(), value)).collect())
 }
 
-/// A message as a line.
+/// Returns a message as a line.
 pub(crate) fn line(message: &Json) -> Vec<u8> {
     let mut text = message.to_string();
     text.push('\n');
     text.into_bytes()
 }
 
-/// The response with a result.
+/// Returns the response with a result.
 pub(crate) fn response(id: &Json, result: Json) -> Json {
     object([("jsonrpc", Json::string("2.0")), ("id", id.clone()), ("result", result)])
 }
 
-/// The response with an error.
+/// Returns the response with an error.
 pub(crate) fn error(id: &Json, code: i64, text: &str) -> Json {
     let error =
         object([("code", Json::Int(code)), ("message", Json::string(&format!("guard: {text}")))]);
     object([("jsonrpc", Json::string("2.0")), ("id", id.clone()), ("error", error)])
 }
 
-/// A text block of a result's content.
+/// Returns a text block of a result's content.
 pub(crate) fn text_block(text: &str) -> Json {
     object([("type", Json::string("text")), ("text", Json::string(text))])
 }
 
-/// The result of a tool that was not run, or whose result is withheld.
+/// Returns the result of a tool that was not run, or whose result is withheld.
 pub(crate) fn denial(text: &str, modern: bool) -> Json {
     let mut members: Vec<(Box<str>, Json)> = vec![
         ("content".into(), Json::Array(vec![text_block(text)])),
@@ -60,7 +60,7 @@ pub(crate) fn denial(text: &str, modern: bool) -> Json {
     Json::Object(members)
 }
 
-/// The result of a tool that the guard serves itself.
+/// Returns the result of a tool that the guard serves itself.
 pub(crate) fn served(result: &Json, feedback: &str, modern: bool) -> Json {
     let text = match result {
         Json::String(text) => text.to_string(),
@@ -81,7 +81,7 @@ pub(crate) fn served(result: &Json, feedback: &str, modern: bool) -> Json {
     Json::Object(members)
 }
 
-/// The question to a person, in the form of both eras.
+/// Returns the question to a person, in the form of both eras.
 pub(crate) fn approval_form(message: &str) -> Json {
     let field = |kind: &str, title: &str| {
         vec![("type".into(), Json::string(kind)), ("title".into(), Json::string(title))]
@@ -107,7 +107,7 @@ pub(crate) fn approval_form(message: &str) -> Json {
     ])
 }
 
-/// The request of the initialized eras for a person's answer.
+/// Returns the request for a person's answer in the eras with a handshake.
 pub(crate) fn elicitation(id: &Json, message: &str) -> Json {
     object([
         ("jsonrpc", Json::string("2.0")),
@@ -117,7 +117,8 @@ pub(crate) fn elicitation(id: &Json, message: &str) -> Json {
     ])
 }
 
-/// The result of the modern era that asks for a person's answer; the client makes the call again with it.
+/// Returns the result of the modern era that requests a person's answer. The client repeats the
+/// call with it.
 pub(crate) fn input_required(message: &str, state: &str) -> Json {
     let mut params = approval_form(message);
     if let Json::Object(members) = &mut params {
@@ -131,7 +132,7 @@ pub(crate) fn input_required(message: &str, state: &str) -> Json {
     ])
 }
 
-/// The notification that a call is no longer wanted.
+/// Returns the notification that a call is cancelled.
 pub(crate) fn cancelled(id: &Json, reason: &str) -> Json {
     let params = object([("requestId", id.clone()), ("reason", Json::string(reason))]);
     object([

@@ -13,9 +13,9 @@ pub(crate) enum ResultKind {
     Succeeded,
     /// The tool ran and failed.
     Failed,
-    /// The server asks for inputs; the client makes the call again.
+    /// The server asks for inputs, and the client repeats the call.
     InputRequired,
-    /// None that is known: a task, or a kind of a later version.
+    /// An unknown kind: a task, or a kind of a later version.
     Unknown,
 }
 
@@ -34,13 +34,13 @@ impl ResultKind {
     }
 }
 
-/// The forms in which a result can be read, the best first: the structured content, the value that it wraps, the JSON in
-/// the text, the text.
+/// Returns the forms in which a result can be read, the best first: the structured content, the
+/// value that it wraps, the JSON in the text, the text.
 pub(crate) fn forms(result: &Json) -> Vec<Json> {
     let mut forms = Vec::new();
     if let Some(structured) = result.get("structuredContent").filter(|json| **json != Json::Null) {
         forms.push(structured.clone());
-        // A server library wraps what is not an object.
+        // A server library wraps values that are not objects.
         if let Json::Object(members) = structured
             && let [(name, value)] = &members[..]
             && **name == *"result"
@@ -68,12 +68,13 @@ fn texts(result: &Json) -> Vec<&str> {
     blocks.filter_map(|block| block.get("text").and_then(Json::as_str)).collect()
 }
 
-/// Returns true if the results of a tool hold secrets.
+/// Returns true if the results of a tool contain secrets.
 pub(crate) fn is_secret(plan: &Plan, tool: &Tool) -> bool {
     tool.returns.is_some_and(|ty| holds_secrets(&plan.types, ty))
 }
 
-/// The result without its secrets, made anew: nothing of the server's is left that was not read by the declared type.
+/// Returns the result without its secrets, built from the value that was decoded by the declared
+/// type. No other part of the server's result is kept.
 pub(crate) fn redacted(plan: &Plan, tool: &Tool, form: Option<&Json>, result: &Json) -> Json {
     let hide = |_: &Json| Json::string(render::SECRET);
     let shown = match (tool.returns, form) {
@@ -87,7 +88,7 @@ pub(crate) fn redacted(plan: &Plan, tool: &Tool, form: Option<&Json>, result: &J
     made_anew(shown, result)
 }
 
-/// A result with this value in the place of the server's.
+/// Returns a result with this value in place of the server's.
 pub(crate) fn made_anew(shown: Json, result: &Json) -> Json {
     let text = match &shown {
         Json::String(text) => text.to_string(),
@@ -97,7 +98,7 @@ pub(crate) fn made_anew(shown: Json, result: &Json) -> Json {
         vec![("content".into(), Json::Array(vec![text_block(&text)]))];
     match (shown, result.get("structuredContent")) {
         (shown @ Json::Object(_), Some(_)) => members.push(("structuredContent".into(), shown)),
-        // A server library wraps what is not an object.
+        // A server library wraps values that are not objects.
         (shown, Some(Json::Object(wrapper))) if matches!(&wrapper[..], [(name, _)] if **name == *"result") =>
         {
             let wrapped = Json::Object(vec![("result".into(), shown)]);

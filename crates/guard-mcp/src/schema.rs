@@ -1,6 +1,8 @@
-//! A tool's JSON Schema, narrowed to what a guard lets pass: enums, bounds, lengths, patterns, required members.
+//! A tool's JSON Schema, narrowed to the values that a guard accepts: enums, bounds, lengths,
+//! patterns, required members.
 //!
-//! It only ever adds a restriction. What a schema cannot say is left to the guard.
+//! Narrowing only adds restrictions. Restrictions that a schema cannot express are left to the
+//! guard.
 
 use guard_plan::decimal;
 use guard_plan::json::Json;
@@ -9,7 +11,7 @@ use guard_plan::plan::{Field, Plan, TypeDef, TypeId};
 
 type JsonMembers = Vec<(Box<str>, Json)>;
 
-/// The schema of an object whose members are `fields`.
+/// Returns the schema of an object whose members are `fields`.
 pub(crate) fn narrowed_object(plan: &Plan, fields: &[Field], schema: &Json) -> Json {
     let Json::Object(members) = schema else { return schema.clone() };
     let mut members = members.clone();
@@ -60,7 +62,7 @@ fn narrowed_field(plan: &Plan, field: &Field, schema: &Json) -> Json {
     }
 }
 
-/// A description with the guard's text after it; `None` where that adds nothing.
+/// Returns a description with the guard's text appended; `None` if that adds nothing.
 pub(crate) fn described(description: Option<&Json>, doc: &str) -> Option<String> {
     let doc = doc.trim();
     let known = description.and_then(Json::as_str).unwrap_or_default().trim();
@@ -74,7 +76,7 @@ fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The schema of a value of a type.
+/// Returns the schema of a value of a type.
 fn narrowed(plan: &Plan, ty: TypeId, schema: &Json) -> Json {
     let Json::Object(members) = schema else { return schema.clone() };
     let (ty, optional) = match plan.types.get(ty as usize) {
@@ -189,7 +191,7 @@ fn restrict_patterns(patterns: &[&String], members: &mut JsonMembers) {
     }
 }
 
-/// Returns true if a pattern means the same to readers of JSON Schemas.
+/// Returns true if all JSON Schema validators interpret a pattern in the same way.
 fn is_portable(pattern: &str) -> bool {
     let groups = pattern.match_indices("(?").all(|(at, _)| pattern[at..].starts_with("(?:"));
     let classes = ["[[", "&&", "--", "~~", "\\p", "\\P", "\\A", "\\z", "\\x{", "\\u", "\\<", "\\>"];
@@ -200,7 +202,7 @@ fn count(number: u64) -> Option<Json> {
     i64::try_from(number).ok().map(Json::Int)
 }
 
-/// Sets a bound, unless a stricter one is there.
+/// Sets a bound, unless a stricter one exists.
 fn bound(members: &mut JsonMembers, key: &str, value: Option<Json>, lower: bool) {
     let Some(value) = value else { return };
     let known = get(members, key).and_then(number);
@@ -226,7 +228,7 @@ pub(crate) fn get<'a>(members: &'a [(Box<str>, Json)], key: &str) -> Option<&'a 
     members.iter().find(|(name, _)| **name == *key).map(|(_, value)| value)
 }
 
-/// Sets a member in its place, or at the end.
+/// Sets a member at its position, or at the end.
 pub(crate) fn set(members: &mut JsonMembers, key: &str, value: Json) {
     match members.iter_mut().find(|(name, _)| **name == *key) {
         Some((_, known)) => *known = value,

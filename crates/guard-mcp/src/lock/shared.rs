@@ -1,10 +1,10 @@
-//! Schemas that several tools share, with the schemas that they need in turn.
+//! Schemas that several tools share, with the schemas that they refer to.
 
 use super::{hash, undescribed};
 use guard_plan::json::Json;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Shared schemas, by what stands in `$ref`.
+/// Shared schemas, by the value of `$ref`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct SharedSchemas {
     schemas: BTreeMap<String, SharedSchema>,
@@ -13,9 +13,9 @@ pub(super) struct SharedSchemas {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct SharedSchema {
     json: Json,
-    /// Its own hash without descriptions, and with them.
+    /// The hashes of the schema itself, without descriptions and with them.
     hashes: [String; 2],
-    /// What it refers to.
+    /// The names of the schemas that it refers to.
     refers: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ impl SharedSchemas {
         SharedSchemas { schemas: schemas.iter().map(shared).collect() }
     }
 
-    /// All schemas as one object; `None` if there are none.
+    /// Returns all schemas as one object; `None` if there are none.
     pub fn json(&self) -> Option<Json> {
         let member =
             |(name, schema): (&String, &SharedSchema)| (name.as_str().into(), schema.json.clone());
@@ -44,7 +44,7 @@ impl SharedSchemas {
         self.schemas.get(name).map(|schema| &schema.json)
     }
 
-    /// The names of the schemas that a definition needs, itself or through others.
+    /// Returns the names of the schemas that a definition needs, directly or through others.
     pub fn needed(&self, definition: Option<&Json>) -> BTreeSet<&str> {
         let mut direct = BTreeSet::new();
         if let Some(definition) = definition {
@@ -62,7 +62,8 @@ impl SharedSchemas {
         needed
     }
 
-    /// The hashes of what a definition needs, by name: without descriptions, and with them; `None` if it needs nothing.
+    /// Returns the hashes of the schemas that a definition needs, by name: without descriptions,
+    /// and with them; `None` if it needs none.
     pub fn hashes(&self, definition: &Json) -> [Option<Json>; 2] {
         let needed = self.needed(Some(definition));
         [0, 1].map(|which| {
@@ -75,7 +76,7 @@ impl SharedSchemas {
         })
     }
 
-    /// The names of the schemas that are in one of both only, or differ.
+    /// Returns the names of the schemas that are only in one of both, or differ.
     pub fn changed<'s>(&'s self, newer: &'s SharedSchemas) -> BTreeSet<&'s str> {
         let names = self.schemas.keys().chain(newer.schemas.keys());
         let differs = |name: &&String| self.get(name) != newer.get(name);
@@ -83,7 +84,8 @@ impl SharedSchemas {
     }
 }
 
-/// The references of a schema. A member `$ref` that is data is one too many, which does no harm.
+/// Collects the references of a schema. A member `$ref` that is data gives an extra reference,
+/// which is harmless.
 fn references<'s>(json: &'s Json, found: &mut BTreeSet<&'s str>) {
     match json {
         Json::Object(members) => {

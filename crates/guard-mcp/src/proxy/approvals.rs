@@ -1,4 +1,4 @@
-//! Questions to persons, and calls that are made again: with a person's answer, or with inputs for the server.
+//! Questions to people, and repeated calls: with a person's answer, or with inputs for the server.
 
 use super::{CallOnTheWay, CallStage, McpLink, McpProxy, OwnRequest, ProxyOutput};
 use crate::gate::{ApprovalQuestion, CallGate, PersonsAnswer};
@@ -6,18 +6,19 @@ use crate::reply::{self, APPROVAL_INPUT};
 use crate::schema::{get, set};
 use guard_plan::json::Json;
 
-/// The beginning of a `requestState` of our own.
+/// The prefix of the proxy's own `requestState`.
 const STATE_PREFIX: &str = "guard-approval:";
 
 impl<G: CallGate> McpProxy<G> {
-    /// Asks a person by the client, if it can; else the call is denied with the way to approve it.
+    /// Asks a person through the client, if the client supports it. Otherwise the call is denied,
+    /// with instructions for approving it.
     pub(super) fn ask(&mut self, mut call: CallOnTheWay, question: ApprovalQuestion) {
         let text = question.question.clone().filter(|_| call.elicits && !call.asked);
         let Some(text) = text else {
             return self.deny(&call, &question.denial);
         };
         if call.modern {
-            // The call is not in flight: the client makes it again, and it is decided then.
+            // The call is not in flight. The client repeats it, and it is decided then.
             let state = format!("{STATE_PREFIX}{}", question.request);
             return self.respond(&call, reply::input_required(&text, &state));
         }
@@ -30,7 +31,7 @@ impl<G: CallGate> McpProxy<G> {
         self.insert(call);
     }
 
-    /// A person's answer to a question of ours; an answer to a question that is over means nothing.
+    /// Processes a person's answer to a question. An answer to a question that is over is ignored.
     pub(super) fn person_answered(&mut self, id: &Json, json: &Json) {
         let own = id.as_str().unwrap_or_default();
         let Some((asked, OwnRequest::Approval(number))) = self.own.get(own).cloned() else {
@@ -53,7 +54,7 @@ impl<G: CallGate> McpProxy<G> {
 
     fn answered(&mut self, call: CallOnTheWay, request: &str, answer: &PersonsAnswer) {
         match self.gate.answer(&call.guarded, request, answer) {
-            // A refusal is found by the decision, which tells who refused and why.
+            // The next decision finds the refusal, and reports the person and the reason.
             Ok(()) => self.decide(call, false),
             Err(why) => self.deny(&call, &format!("the approval is not accepted: {why}")),
         }
@@ -66,7 +67,8 @@ impl<G: CallGate> McpProxy<G> {
         }
     }
 
-    /// A call that is made again with inputs. The inputs come from outside and teach the session nothing.
+    /// Handles a call that is repeated with inputs. The inputs come from outside and teach the
+    /// session nothing.
     pub(super) fn call_again(
         &mut self,
         mut call: CallOnTheWay,
@@ -91,7 +93,7 @@ impl<G: CallGate> McpProxy<G> {
                 && known.guarded.session == call.guarded.session
         };
         let Some(number) = self.calls.values().find(same).map(|known| known.guarded.number) else {
-            // Nobody has allowed it yet: it is a call of its own.
+            // The call has not been allowed yet, so it is handled as a new call.
             return self.begin(call);
         };
         self.calls.remove(&number);
@@ -106,7 +108,7 @@ impl<G: CallGate> McpProxy<G> {
         }
     }
 
-    /// The server asks for inputs: the call stays in flight until the client makes it again.
+    /// Handles a server's request for inputs. The call stays in flight until the client repeats it.
     pub(super) fn input_required(&mut self, mut call: CallOnTheWay, result: &Json) {
         self.pending.remove(&call.key());
         call.stage = CallStage::InputRequired(result.get("requestState").cloned());
@@ -115,7 +117,7 @@ impl<G: CallGate> McpProxy<G> {
     }
 }
 
-/// A person's answer; `None` where the person has not decided.
+/// Returns a person's answer; `None` if the person has not decided.
 fn answer(result: &Json) -> Option<PersonsAnswer> {
     if result.get("action").and_then(Json::as_str) != Some("accept") {
         return None;
@@ -126,7 +128,7 @@ fn answer(result: &Json) -> Option<PersonsAnswer> {
     Some(PersonsAnswer { approves: *approves, name: text("name"), reason: text("reason") })
 }
 
-/// A call as it was before a person was asked.
+/// Returns a call as it was before a person was asked.
 fn without_inputs(json: &Json) -> Json {
     let Json::Object(members) = json else { return json.clone() };
     let mut members = members.clone();

@@ -1,4 +1,4 @@
-//! Calls: decided, forwarded, held, settled, answered.
+//! The handling of calls: decided, forwarded, held, settled, answered.
 
 use super::locked::LockCheck;
 use super::{CallOnTheWay, CallStage, McpProxy, PendingRequest, ProxyOutput};
@@ -8,7 +8,7 @@ use guard_plan::json::Json;
 use guard_plan::naming;
 
 impl<G: CallGate> McpProxy<G> {
-    /// Decides a new call, once its tool is known to be the one that was locked.
+    /// Decides a new call, after its tool was compared with the locked one.
     pub(super) fn begin(&mut self, mut call: CallOnTheWay) {
         if let Some(real) = self.real_name(&call.guarded.tool) {
             let why = format!("`{}` is the guard's own name for `{real}`", call.guarded.tool);
@@ -26,8 +26,8 @@ impl<G: CallGate> McpProxy<G> {
         }
     }
 
-    /// The name of a tool that was called by the name that the guard has for it: the server may have another tool under
-    /// that name.
+    /// Returns the server's name of a tool that was called by its name in the guard. The server may
+    /// have another tool with the guard's name.
     fn real_name(&self, name: &str) -> Option<String> {
         let tools = &self.gate.plan().tools;
         if tools.iter().any(|tool| tool.wire_name == name) {
@@ -36,7 +36,7 @@ impl<G: CallGate> McpProxy<G> {
         tools.iter().find(|tool| tool.name == name).map(|tool| tool.wire_name.clone())
     }
 
-    /// Asks the gate, and does what it says.
+    /// Asks the gate, and acts on its answer.
     pub(super) fn decide(&mut self, mut call: CallOnTheWay, held: bool) {
         match self.gate.propose(&mut call.guarded, held) {
             GateAnswer::Allow => self.forward(call),
@@ -63,7 +63,7 @@ impl<G: CallGate> McpProxy<G> {
     pub(super) fn forward(&mut self, mut call: CallOnTheWay) {
         call.stage = CallStage::Forwarded;
         call.deadline = self.now + self.options.call_time;
-        // It is not needed again.
+        // The line is not needed again.
         let line = std::mem::take(&mut call.line);
         let line =
             if call.guarded.transformed { self.with_arguments(&line, &call.guarded) } else { line };
@@ -71,9 +71,10 @@ impl<G: CallGate> McpProxy<G> {
         self.insert(call);
     }
 
-    /// The line of a call with the arguments that the gate has put into it, under the names that the tool has for them.
+    /// Returns the line of a call with the arguments from the gate, under the server's names of the
+    /// parameters.
     fn with_arguments(&self, line: &[u8], call: &GuardedCall) -> Vec<u8> {
-        // INVARIANT: the line has been read as this call.
+        // INVARIANT: the line was parsed as this call.
         let read = std::str::from_utf8(line).ok().and_then(|text| Json::parse(text).ok());
         let Some(Json::Object(mut message)) = read else { return Vec::new() };
         let properties = self.options.lock.as_ref().map(|lock| lock.properties(&call.tool));
@@ -94,7 +95,7 @@ impl<G: CallGate> McpProxy<G> {
         self.calls.insert(number, call);
     }
 
-    /// Removes a call whose client wants no answer.
+    /// Removes a call for which the client wants no answer.
     pub(super) fn forget(&mut self, number: u64) {
         if let Some(call) = self.calls.remove(&number) {
             self.pending.remove(&call.key());
@@ -114,8 +115,8 @@ impl<G: CallGate> McpProxy<G> {
         self.respond(call, reply::denial(why, call.modern));
     }
 
-    /// Settles a call that has failed. If that cannot be recorded, the call stays in flight, which refuses and never
-    /// allows.
+    /// Settles a call that has failed. If that cannot be recorded, the call stays in flight, which
+    /// can only refuse other calls, never allow them.
     pub(super) fn settle_failed(&mut self, call: &CallOnTheWay) -> SettledCall {
         match self.gate.settle(&call.guarded, &GuardedEnding::Failed) {
             Ok(settled) => settled,
@@ -142,7 +143,7 @@ impl<G: CallGate> McpProxy<G> {
         }
     }
 
-    /// Ends a call whose time is over.
+    /// Ends a call whose time limit has passed.
     pub(super) fn too_late(&mut self, number: u64) {
         let Some(call) = self.calls.remove(&number) else { return };
         match &call.stage {

@@ -1,4 +1,5 @@
-//! Lines of the client. A line that cannot be read never reaches the server: it could be a call.
+//! Lines of the client. A line that cannot be parsed never reaches the server, because it could be
+//! a call.
 
 use super::{
     CANCEL_GRACE, CallOnTheWay, CallStage, MAX_PENDING, McpLink, McpProxy, PendingRequest,
@@ -15,7 +16,7 @@ use guard_plan::naming;
 use std::time::Duration;
 
 impl<G: CallGate> McpProxy<G> {
-    /// Takes a line of the client, with or without its line feed.
+    /// Processes a line of the client, with or without its line feed.
     pub fn client_line(&mut self, link: McpLink, line: &[u8], now: Duration) -> Vec<ProxyOutput> {
         (self.link, self.now) = (link, now);
         if line.trim_ascii().is_empty() {
@@ -34,7 +35,7 @@ impl<G: CallGate> McpProxy<G> {
         self.take()
     }
 
-    /// Takes a line of the client that is longer than [`MAX_LINE`].
+    /// Processes a line of the client that is longer than [`MAX_LINE`].
     pub fn client_oversized(
         &mut self,
         link: McpLink,
@@ -52,7 +53,8 @@ impl<G: CallGate> McpProxy<G> {
         self.send_to_client(&reply::error(&id, PARSE_ERROR, &format!("not forwarded: {why}")));
     }
 
-    /// A batch: its messages are dealt with one by one. If all pass, the line passes as it is.
+    /// Processes a batch. Its messages are handled one by one. If all pass, the line passes
+    /// unchanged.
     fn client_batch(&mut self, messages: &[Json], line: &[u8]) {
         if messages.iter().any(|message| !matches!(message, Json::Object(_))) {
             let why = "a batch holds messages only";
@@ -131,8 +133,8 @@ impl<G: CallGate> McpProxy<G> {
         self.pass_to_server(line);
     }
 
-    /// The client no longer wants an answer. A call that the server has may have run: it settles when the server answers,
-    /// or a moment later.
+    /// Handles a cancellation. A call that was sent to the server may have run. It is settled when
+    /// the server answers, or after a short time.
     fn cancel(&mut self, json: &Json, line: Vec<u8>) {
         let id = json.get("params").and_then(|params| params.get("requestId"));
         let pending = id.and_then(|id| self.pending.get(&self.key(id)).copied());
@@ -226,7 +228,7 @@ impl<G: CallGate> McpProxy<G> {
     }
 }
 
-/// Returns true if capabilities have elicitation by forms.
+/// Returns true if the capabilities include elicitation by forms.
 fn has_forms(capabilities: Option<&Json>) -> bool {
     match capabilities.and_then(|capabilities| capabilities.get("elicitation")) {
         Some(Json::Object(modes)) => modes.is_empty() || get(modes, "form").is_some(),

@@ -1,4 +1,5 @@
-//! The server's tools beside the lock: listed before the first call of a locked tool, and again after they change.
+//! The comparison of the server's tools with the lock: the tools are listed before the first call
+//! of a locked tool, and again after they change.
 
 use super::{CallOnTheWay, CallStage, DescriptionChange, McpProxy, OwnRequest};
 use crate::gate::CallGate;
@@ -7,28 +8,28 @@ use crate::reply::{self, object};
 use guard_plan::json::Json;
 use std::collections::{BTreeSet, HashMap};
 
-/// The most pages of a list that are read.
+/// The maximum number of pages of a list that are read.
 const MAX_PAGES: usize = 1_000;
 
-/// The server's last list of its tools.
+/// The last list of the server's tools.
 #[derive(Debug, Default)]
 pub(super) struct ListedTools {
     states: HashMap<String, LockState>,
-    /// True if the states are those of all tools.
+    /// True if the states cover all tools.
     complete: bool,
-    /// True while pages are on their way.
+    /// True while pages are requested.
     asking: bool,
     pages: usize,
-    /// The tools whose change was noted.
+    /// The tools whose change was already noted.
     noted: BTreeSet<String>,
 }
 
-/// The lock's say about a call.
+/// The result of the lock for a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LockCheck {
-    /// There is no lock for the tool, or the tool is the one that was accepted.
+    /// There is no lock for the tool, or the tool is the accepted one.
     Fits,
-    /// The tool is another now.
+    /// The tool has changed. Contains the reason for the denial.
     Refused(String),
     /// The server's tools are not known yet.
     MustList,
@@ -59,7 +60,8 @@ impl<G: CallGate> McpProxy<G> {
         }
     }
 
-    /// Compares a page of the server's tools with the lock; returns the names that may not be called.
+    /// Compares a page of the server's tools with the lock. Returns the names that may not be
+    /// called.
     pub(super) fn compare(&mut self, tools: &[Json]) -> BTreeSet<String> {
         let mut refused = BTreeSet::new();
         for definition in tools {
@@ -83,7 +85,7 @@ impl<G: CallGate> McpProxy<G> {
         refused
     }
 
-    /// Asks the server for its tools, unless that is under way.
+    /// Requests the server's tools, unless a request is in progress.
     pub(super) fn list_tools(&mut self, meta: Option<&Json>) {
         if !self.listed.asking {
             self.listed =
@@ -110,7 +112,7 @@ impl<G: CallGate> McpProxy<G> {
         self.send_to_server(&request);
     }
 
-    /// A page of the server's tools, which this proxy has asked for.
+    /// Processes a page of the server's tools, which this proxy has requested.
     pub(super) fn page_listed(&mut self, json: &Json, meta: Json) {
         let result = json.get("result");
         let tools = result.and_then(|result| result.get("tools"));
@@ -151,7 +153,7 @@ impl<G: CallGate> McpProxy<G> {
         numbers.iter().filter_map(|number| self.calls.remove(number)).collect()
     }
 
-    /// The server says that its tools have changed.
+    /// Handles the server's notification that its tools have changed.
     pub(super) fn tools_changed(&mut self) {
         self.listed.complete = false;
     }
@@ -168,7 +170,7 @@ fn changed(tool: &str, state: LockState) -> String {
     )
 }
 
-/// The metadata of a request of our own, after those of a call.
+/// Returns the metadata of a request of the proxy, from that of a call.
 fn own_meta(meta: &Json) -> Json {
     let Json::Object(members) = meta else { return Json::Null };
     let protocol = members.iter().filter(|(name, _)| name.starts_with("io.modelcontextprotocol/"));

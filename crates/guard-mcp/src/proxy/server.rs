@@ -1,4 +1,4 @@
-//! Lines of the server. An answer to a question that nobody has asked, or that was answered, goes nowhere.
+//! Lines of the server. An answer without a pending question is dropped.
 
 use super::locked::unreadable_list;
 use super::{
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 impl<G: CallGate> McpProxy<G> {
-    /// Takes a line of the server, with or without its line feed.
+    /// Processes a line of the server, with or without its line feed.
     pub fn server_line(&mut self, link: McpLink, line: &[u8], now: Duration) -> Vec<ProxyOutput> {
         (self.link, self.now) = (link, now);
         if line.trim_ascii().is_empty() {
@@ -33,7 +33,7 @@ impl<G: CallGate> McpProxy<G> {
         self.take()
     }
 
-    /// Takes a line of the server that is longer than [`MAX_LINE`].
+    /// Processes a line of the server that is longer than [`MAX_LINE`].
     pub fn server_oversized(
         &mut self,
         link: McpLink,
@@ -46,7 +46,7 @@ impl<G: CallGate> McpProxy<G> {
         self.take()
     }
 
-    /// A message that cannot be read does not pass: it could be a result that must be checked.
+    /// Drops a message that cannot be parsed, because it could be a result that must be checked.
     fn unreadable_from_server(&mut self, scanner: &IdScanner, why: &str) {
         self.note(format!("a message of the server was not forwarded: it {why}"));
         let Some(id) = scanner.id() else { return };
@@ -108,7 +108,7 @@ impl<G: CallGate> McpProxy<G> {
         }
     }
 
-    /// The server still works on a call.
+    /// Handles a progress report of the server for a call.
     fn progressed(&mut self, json: &Json) {
         let token = json.get("params").and_then(|params| params.get("progressToken"));
         let deadline = self.now + self.options.call_time;
@@ -145,14 +145,14 @@ impl<G: CallGate> McpProxy<G> {
                 if self.calls.get(&number).is_some_and(forwarded)
                     && let Some(mut call) = self.calls.remove(&number)
                 {
-                    // A stream that was taken up again is another exchange.
+                    // A resumed stream is another exchange.
                     call.link = self.link;
                     self.call_answered(call, json, line);
                 } else {
                     self.note("the server answered a call that it was not sent; dropped");
                 }
             }
-            // The server could not read a message well enough to know its id.
+            // The server could not parse a message well enough to know its id.
             None if *id == Json::Null && json.get("result").is_none() => {
                 self.pass_to_client(line);
             }
@@ -172,7 +172,7 @@ impl<G: CallGate> McpProxy<G> {
         let mut is_shown = |name: &str| !refused.contains(name);
         match listing::narrowed(self.gate.plan(), result, &mut is_shown) {
             None => self.send_to_client(&unreadable_list(id)),
-            // Comparison ignores the order of members, which narrowing keeps.
+            // The comparison ignores the order of members, and narrowing keeps it.
             Some(narrowed) if narrowed == *result => self.pass_to_client(line),
             Some(narrowed) => self.send_to_client(&with_result(json, narrowed)),
         }
@@ -186,7 +186,8 @@ impl<G: CallGate> McpProxy<G> {
         match ResultKind::from_result(result) {
             ResultKind::Succeeded => self.call_succeeded(&call, json, result, line),
             ResultKind::Failed => self.call_failed(&call, json, line),
-            // The client would make a call with other arguments again, for which the server has not asked.
+            // The client would repeat a call with other arguments, which the server has not asked
+            // for.
             ResultKind::InputRequired
                 if call.modern
                     && call.stage == CallStage::Forwarded
@@ -242,7 +243,7 @@ impl<G: CallGate> McpProxy<G> {
         self.release_held();
     }
 
-    /// The tool failed, or the server answers with an error.
+    /// Handles a failed tool, or an error of the server.
     fn call_failed(&mut self, call: &CallOnTheWay, json: &Json, line: Vec<u8>) {
         let settled = self.settle_failed(call);
         let plan = self.gate.plan();
@@ -292,7 +293,7 @@ impl<G: CallGate> McpProxy<G> {
     }
 }
 
-/// A response with another result.
+/// Returns a response with another result.
 fn with_result(json: &Json, result: Json) -> Json {
     let Json::Object(members) = json else { return json.clone() };
     let members = members.iter().map(|(name, value)| match &**name {

@@ -1,4 +1,4 @@
-//! Laws of the proxy over generated and hostile lines.
+//! Property tests of the proxy with generated and hostile lines.
 
 use super::{DescriptionChange, McpLink, McpProxy, ProxyOptions, ProxyOutput};
 use crate::gate::{CallGate, GateAnswer, GuardedCall, GuardedEnding, PersonsAnswer, SettledCall};
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// A gate that gives one answer to every call, and counts.
+/// A gate that gives the same answer to every call, and counts the calls.
 struct CountingGate {
     plan: Plan,
     answer: GateAnswer,
@@ -45,7 +45,7 @@ impl CallGate for CountingGate {
     }
 }
 
-/// A plan without tools.
+/// Returns a plan without tools.
 fn empty_plan() -> Plan {
     let text = r#"{"edition":1,"guard":"g","shadow":false,"default_allow":true,"deadline":null,"types":[],"state":[],
         "units":[],"limits":[],"regexes":[],"paths":[],"invariants":[],"monitors":[],"indexes":[],"windows":[],"facts":[],
@@ -85,7 +85,7 @@ fn texts(outputs: &[ProxyOutput]) -> (Vec<String>, Vec<String>) {
     (client, server)
 }
 
-/// Any JSON, as some program could write it.
+/// Generates any JSON, in the notation of any program.
 fn json() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         Just("null".to_owned()),
@@ -107,7 +107,7 @@ fn json() -> impl Strategy<Value = String> {
     })
 }
 
-/// A message that the proxy has no part in.
+/// Generates a message that does not concern the proxy.
 fn unknown(with_id: bool) -> impl Strategy<Value = String> {
     let method =
         "(ping|resources/[a-z]{1,8}|prompts/get|notifications/[x-z]{1,5}|future/[a-z/]{1,9})";
@@ -148,7 +148,7 @@ proptest! {
     }
 }
 
-/// Pieces of which hostile lines are made.
+/// Pieces for hostile lines.
 const PIECES: [&str; 36] = [
     "{",
     "}",
@@ -203,7 +203,8 @@ fn hostile() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Returns true if a lenient reader finds a call of a tool in a line: it ignores case, and takes the last of equal keys.
+/// Returns true if a lenient parser finds a tool call in a line. It ignores case, and uses the last
+/// of equal keys.
 fn is_call(line: &str) -> bool {
     fn calls(value: &serde_json::Value) -> bool {
         match value {
@@ -220,7 +221,7 @@ fn is_call(line: &str) -> bool {
     serde_json::from_str(line.trim()).is_ok_and(|value| calls(&value))
 }
 
-/// The ids that a line of the client asks an answer for.
+/// Returns the ids for which a line of the client requests an answer.
 fn asked(line: &[u8]) -> Vec<String> {
     let of_message = |json: &Json| {
         json.get("id").filter(|_| json.get("method").is_some()).map(ToString::to_string)
