@@ -1,4 +1,4 @@
-//! Benchmark of parsing a command line of 200 characters.
+//! A benchmark of parsing a command line of 200 characters.
 
 use divan::{Bencher, black_box};
 

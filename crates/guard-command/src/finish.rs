@@ -1,10 +1,10 @@
-//! The commands as they are handed out: programs by name, files as absolute paths.
+//! The final form of the commands: programs by name, files as absolute paths.
 
 use crate::raw_commands::{Folders, FoundCommands, Raw};
 use crate::word::Word;
 use crate::{ShellText, SimpleCommand, paths};
 
-/// Works out what was found.
+/// Converts the commands that were found to their final form.
 pub(crate) fn commands(found: FoundCommands) -> Vec<SimpleCommand> {
     let written: Vec<String> = found
         .commands
@@ -21,9 +21,9 @@ pub(crate) fn commands(found: FoundCommands) -> Vec<SimpleCommand> {
     found.commands.into_iter().map(|raw| context.command(raw)).collect()
 }
 
-/// The facts about other commands that one command depends on.
+/// The facts about the other commands of the text that one command depends on.
 struct CommandContext {
-    /// Files that the text writes: what they hold when they are run is not known.
+    /// The files that the text writes. Their content is unknown when they are run.
     written: Vec<String>,
     functions: Vec<String>,
     tainted: bool,
@@ -74,7 +74,7 @@ impl CommandContext {
         }
     }
 
-    /// A bare name, a path below the base folder with `./`, or another path.
+    /// Returns a bare name, a path below the base folder with `./`, or another path.
     fn program(&self, word: &Word, folders: &Folders) -> ShellText {
         let Some(name) = word.known().filter(|name| !name.is_empty()) else {
             return ShellText::Unknown(word.text.clone());
@@ -94,13 +94,13 @@ impl CommandContext {
         }
     }
 
-    /// True if it runs a file that the same text writes.
+    /// Returns true if the command runs a file that the same text writes.
     fn runs_written(&self, raw: &Raw, program: &ShellText) -> bool {
         let scripts = files(&raw.scripts, &raw.folders);
         let local = program.known().and_then(|program| program.strip_prefix("./"));
         let program = local.map(|local| ShellText::Known(paths::join(&self.base, local)));
         let program = program.or_else(|| raw.program.as_ref().map(text));
-        // What these run stands in a file of theirs.
+        // The commands that these programs run are in a file.
         let recipes: &[&str] = match raw.name().unwrap_or_default() {
             "make" | "gmake" => &["Makefile", "makefile", "GNUmakefile"],
             "npm" | "pnpm" | "yarn" | "bun" | "npx" => &["package.json"],
@@ -122,7 +122,8 @@ impl CommandContext {
     }
 }
 
-/// The program of a command that may run something else as well: an allow-list must not hold for it.
+/// Returns the program of a command that may run something else as well. It is unknown, so that no
+/// allow-list accepts it.
 fn unknown_program(_program: ShellText, raw: &Raw) -> ShellText {
     ShellText::Unknown(raw.text.clone())
 }
@@ -135,7 +136,7 @@ fn text(word: &Word) -> ShellText {
     }
 }
 
-/// The absolute paths of files, in every folder in which the command may run.
+/// Returns the absolute paths of files, in every folder in which the command may run.
 fn files(words: &[Word], folders: &Folders) -> Vec<ShellText> {
     let mut out = Vec::new();
     for word in words {
@@ -170,7 +171,7 @@ fn place(file: &str, home: bool, folders: &Folders, out: &mut Vec<ShellText>) {
     }
 }
 
-/// The options among the words.
+/// Returns the options among the words.
 fn options(args: &[Word]) -> Vec<ShellText> {
     let mut out = Vec::new();
     for word in args {

@@ -1,6 +1,7 @@
-//! Bash's grammar: lists, pipelines, compound commands and simple commands, found in order.
+//! A parser of Bash's grammar: lists, pipelines, compound commands and simple commands, in order.
 //!
-//! No tree is made: each simple command is handed on where it is met, with the folders in which it may run.
+//! No tree is built. Each simple command is passed on where it occurs, with the folders in which it
+//! may run.
 
 mod compound;
 mod simple;
@@ -13,7 +14,7 @@ use crate::{MAX_COMMANDS, MAX_DEPTH, MAX_TEXT, MAX_WORDS, interpreters, roles, r
 /// The maximum number of folders in which a command may run before they count as unknown.
 const MAX_FOLDERS: usize = 4;
 
-/// Reads a text as a shell would.
+/// Parses a text as a shell would.
 pub(crate) fn text(source: &str, found: &mut FoundCommands, depth: usize) -> Read<()> {
     found.bytes += source.len();
     if depth > MAX_DEPTH || found.bytes > 2 * MAX_TEXT {
@@ -26,16 +27,16 @@ pub(crate) fn text(source: &str, found: &mut FoundCommands, depth: usize) -> Rea
     }
 }
 
-/// A here-document whose text comes after the line.
+/// A here-document whose text follows after the line.
 struct Here {
     end: String,
     literal: bool,
     strip: bool,
-    /// The command that gets it, once that is in `FoundCommands`.
+    /// The command that reads it, after it was added to `FoundCommands`.
     command: Option<usize>,
 }
 
-/// A text that is being read, and how far.
+/// A text and the current position in it.
 pub(crate) struct ShellReader<'s, 'f> {
     pub source: &'s str,
     pub pos: usize,
@@ -44,7 +45,7 @@ pub(crate) struct ShellReader<'s, 'f> {
     here: Vec<Here>,
 }
 
-/// Words that have a meaning where a command may begin.
+/// Words with a meaning at the position where a command may begin.
 const RESERVED: [&str; 20] = [
     "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac",
     "select", "function", "{", "}", "[[", "!", "time", "coproc",
@@ -63,7 +64,7 @@ impl<'s> ShellReader<'s, '_> {
         &self.source[from..self.pos]
     }
 
-    /// The next character, passed over; there is one.
+    /// Returns the next character, which must exist, and advances.
     pub fn next_char(&mut self) -> char {
         let c = self.source[self.pos..].chars().next().unwrap_or(' ');
         self.pos += c.len_utf8();
@@ -84,7 +85,7 @@ impl<'s> ShellReader<'s, '_> {
         if self.found.words > 2 * MAX_WORDS * MAX_COMMANDS { Err(UnreadableText) } else { Ok(()) }
     }
 
-    /// The only folder in which the next command may run.
+    /// Returns the only folder in which the next command may run, if there is only one.
     pub fn folder(&self) -> Option<&str> {
         match self.found.folders.as_deref() {
             Some([folder]) => Some(folder),
@@ -92,13 +93,13 @@ impl<'s> ShellReader<'s, '_> {
         }
     }
 
-    /// The files that a loop's variable may name.
+    /// Returns the files that a loop's variable may name.
     pub fn loop_values(&self, name: &str) -> Option<Vec<String>> {
         let variable = self.found.loops.iter().rev().find(|(known, _)| known == name)?;
         variable.1.clone()
     }
 
-    /// Reads the rest of `$(…)`, `<(…)` or `(…)`.
+    /// Parses the rest of `$(…)`, `<(…)` or `(…)`.
     pub fn nested_list(&mut self) -> Read<()> {
         self.enter()?;
         let folders = self.found.folders.clone();
@@ -153,7 +154,7 @@ impl<'s> ShellReader<'s, '_> {
         }
     }
 
-    /// Reads the here-documents that the line before announced.
+    /// Reads the here-documents that the previous line announced.
     fn here_documents(&mut self) -> Read<()> {
         for here in std::mem::take(&mut self.here) {
             let mut body = String::new();
@@ -193,7 +194,7 @@ impl<'s> ShellReader<'s, '_> {
         Ok(())
     }
 
-    /// Gives a here-document to its command, which may be a shell that runs it.
+    /// Passes a here-document to its command, which may be a shell that runs it.
     fn give_input(&mut self, command: Option<usize>, word: Word) -> Read<()> {
         let Some(raw) = command.and_then(|at| self.found.commands.get_mut(at)) else {
             return Ok(());
@@ -211,14 +212,15 @@ impl<'s> ShellReader<'s, '_> {
         Ok(())
     }
 
-    /// The reserved word that begins here, if it is a whole word.
+    /// Returns the reserved word that begins here, if it is a whole word.
     fn reserved(&self) -> Option<&'static str> {
         let rest = &self.source.as_bytes()[self.pos..];
         let end = rest.iter().position(|byte| ends_word(*byte)).unwrap_or(rest.len());
         RESERVED.into_iter().find(|word| word.as_bytes() == &rest[..end])
     }
 
-    /// Reads commands up to one of the reserved words, which it passes over, or up to `)`, `;;` or the end.
+    /// Parses commands up to one of the reserved words, which is consumed, or up to `)`, `;;` or
+    /// the end.
     pub fn list(&mut self, until: &[&'static str]) -> Read<&'static str> {
         loop {
             self.skip_lines()?;
@@ -261,7 +263,8 @@ impl<'s> ShellReader<'s, '_> {
         }
     }
 
-    /// Reads pipelines joined by `&&` and `||`; returns the folders in which the shell is after one of them failed.
+    /// Parses pipelines joined by `&&` and `||`. Returns the folders in which the shell may be
+    /// after one of them failed.
     fn and_or(&mut self) -> Read<Folders> {
         let mut failed: Folders = self.found.folders.clone();
         loop {
@@ -270,7 +273,7 @@ impl<'s> ShellReader<'s, '_> {
             self.skip_blanks();
             let and = self.starts("&&");
             if !and && !self.starts("||") {
-                // The last one decides alone whether its change of folder came about.
+                // Only the last pipeline determines whether its change of folder happened.
                 failed = union(failed, before);
                 return Ok(failed);
             }
@@ -329,7 +332,7 @@ impl<'s> ShellReader<'s, '_> {
     }
 }
 
-/// The source of a command, as long as a message may be.
+/// Returns the source of a command, truncated to the length of a message.
 fn cut(text: &str) -> &str {
     let end = (0..=text.len().min(400)).rev().find(|end| text.is_char_boundary(*end));
     &text[..end.unwrap_or(0)]
@@ -343,7 +346,7 @@ fn is_descriptor(word: &Word) -> bool {
     })
 }
 
-/// All folders of both.
+/// Returns all folders of both.
 pub(crate) fn union(a: Folders, b: Folders) -> Folders {
     let (mut all, more) = a.zip(b)?;
     for folder in more {

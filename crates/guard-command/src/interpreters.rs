@@ -1,4 +1,5 @@
-//! Programs that carry a program in their words, and options that make a harmless program run another.
+//! Programs with a program in their words, and options that make a harmless program run another
+//! one.
 
 use crate::operands::split;
 use crate::raw_commands::{InnerCommand, Raw, is_device, script};
@@ -6,13 +7,13 @@ use crate::runs::{holds_substitution, is_harmless_value};
 use crate::scripts;
 use crate::word::Word;
 
-/// An interpreter: which options hold a program, which take another value.
+/// An interpreter: its options with a program, and its options with another value.
 struct Interpreter {
     names: &'static [&'static str],
     program: &'static str,
     long_program: &'static [&'static str],
     values: &'static str,
-    /// Words with which it needs no script.
+    /// Words with which the interpreter needs no script.
     alone: &'static [&'static str],
 }
 
@@ -59,7 +60,7 @@ const INTERPRETERS: &[Interpreter] = &[
     interpreter(&["osascript", "groovy", "scala", "racket", "guile", "tclsh"], "ec", &[], "", &[]),
 ];
 
-/// OptionSet by which a program runs another program.
+/// The options by which a program runs another program.
 const HAZARDS: &[(&str, &[&str])] = &[
     (
         "tar",
@@ -104,19 +105,19 @@ const HAZARDS: &[(&str, &[&str])] = &[
     ("mix", &["-e", "--eval"]),
 ];
 
-/// Programs that run, or could run, what is written into them.
+/// Programs that run, or could run, the text on their standard input.
 const LISTENERS: &[&str] = &[
     "bun", "clj", "clojure", "dc", "deno", "duckdb", "ed", "erl", "ex", "ftp", "gdb", "ghci",
     "iex", "jshell", "lein", "lldb", "mariadb", "mix", "mysql", "psql", "rails", "sbt", "sftp",
     "sqlite3", "swift", "telnet", "vi", "vim",
 ];
 
-/// Handles a command behind a pipe: what a program that listens will run is not known.
+/// Handles a command after a pipe: if the program runs its standard input, it is unknown what runs.
 pub(crate) fn behind_pipe(raw: &mut Raw) {
     raw.known &= !raw.name().is_some_and(|name| LISTENERS.contains(&name));
 }
 
-/// Finds programs in the words of interpreters, and options that run others.
+/// Finds programs in the words of interpreters, and options that run other programs.
 pub(crate) fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     if let Some(interpreter) = INTERPRETERS.iter().find(|known| known.names.contains(&bare)) {
@@ -163,7 +164,7 @@ pub(crate) fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>) 
                 || name == "g++"
                 || name == "cc"
                 || !given.has(options));
-        // Old forms of tar have no dash.
+        // The old forms of `tar` options have no dash.
         let old = raw.args.first().filter(|word| name == "tar" && !word.text.starts_with('-'));
         raw.known &= !old.is_some_and(|word| word.text.contains(['I', 'F']));
     }
@@ -224,7 +225,7 @@ fn interpreted(interpreter: &Interpreter, raw: &mut Raw) {
             }
         }
     }
-    // Without a script it reads its program from standard input.
+    // Without a script, it reads its program from standard input.
     raw.known = false;
 }
 
@@ -266,7 +267,7 @@ pub(crate) struct Sed {
     understood: bool,
 }
 
-/// Takes a call of `sed` apart.
+/// Splits a call of `sed` into its parts.
 pub(crate) fn sed_parts(args: &[Word]) -> Sed {
     let mut sed = Sed {
         scripts: Vec::new(),
@@ -319,7 +320,7 @@ pub(crate) fn sed_parts(args: &[Word]) -> Sed {
             }
         }
     }
-    // Elsewhere than on Linux `-i` takes the next word, which is then empty.
+    // On systems other than Linux, `-i` takes the next word, which is then empty.
     if sed.in_place && operands.first().is_some_and(|word| word.known() == Some("")) {
         operands.remove(0);
     }
@@ -339,7 +340,7 @@ fn sed(raw: &mut Raw) {
     raw.scripts.extend(sed.script_files);
 }
 
-/// Returns whether a variable of `make` names no program, or one that is usual for it.
+/// Returns true if a variable of `make` names no program, or a usual one.
 fn harmless_tool(name: &str, value: &str) -> bool {
     let tools =
         ["CC", "CXX", "CPP", "LD", "AR", "AS", "FC", "RM", "YACC", "LEX", "RANLIB", "STRIP"];
@@ -347,7 +348,7 @@ fn harmless_tool(name: &str, value: &str) -> bool {
     !tools.contains(&name) || is_harmless_value(value)
 }
 
-/// Variables of `make` reach the shells of its recipes.
+/// Handles `make`, whose variables reach the shells of its recipes.
 fn make(raw: &mut Raw) {
     for word in &raw.args {
         let Some((name, value)) =
@@ -371,7 +372,7 @@ fn make(raw: &mut Raw) {
     raw.scripts.extend(files);
 }
 
-/// Databases whose shells run commands or write files.
+/// Handles databases whose shells run commands or write files.
 fn database(raw: &mut Raw) {
     let texts = raw.args.iter().chain(&raw.input);
     for word in texts {

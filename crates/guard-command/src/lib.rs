@@ -1,9 +1,10 @@
-//! A conservative reader of shell text: every simple command that the text could run, as far as that can be known
-//! without running it.
+//! A conservative parser of shell text: it finds every simple command that the text could run, as
+//! far as that is known without running it.
 //!
-//! Bash's grammar, read strictly. ShellText that the reader does not understand is *unreadable*, never skipped: the whole line
-//! is then one command of which nothing is known. Nothing here expands variables, looks at files or decides. Time is
-//! linear in the text; length, depth and the number of commands are bounded.
+//! The grammar is Bash's, applied strictly. ShellText that the parser does not understand is
+//! *unreadable*, never skipped: the whole line is then one command about which nothing is known.
+//! The crate expands no variables, reads no files and decides nothing. The time is linear in the
+//! length of the text; length, depth and the number of commands are bounded.
 
 #![forbid(unsafe_code)]
 
@@ -27,12 +28,12 @@ pub const MAX_COMMANDS: usize = 64;
 /// The maximum number of words, files or options of a simple command.
 pub const MAX_WORDS: usize = 100;
 
-/// A piece of text that is known, or that only the shell could know.
+/// A piece of text that is known, or that only the shell can determine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShellText {
     /// The text after quotes and escapes are removed.
     Known(String),
-    /// The source of a text that depends on what the shell finds when it runs.
+    /// The source of a text that depends on the state in which the shell runs.
     Unknown(String),
 }
 
@@ -46,7 +47,7 @@ impl ShellText {
     }
 }
 
-/// One simple command that a text could run, itself or by another command in it.
+/// One simple command that a text could run, directly or through another command in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SimpleCommand {
     /// The program: a bare name, also for a file of a system folder; `./PATH` for a file below the base folder; else a path.
@@ -57,24 +58,25 @@ pub struct SimpleCommand {
     pub words: Vec<ShellText>,
     /// The options among the words: each as written up to a `=`, and each letter of a cluster (`-rf` is also `-r` and `-f`).
     pub options: Vec<ShellText>,
-    /// The variables that it sets, before the program or by `export` and the like.
+    /// The variables that the command sets, before the program or by `export` and similar builtins.
     pub assigns: Vec<(String, ShellText)>,
-    /// The files that it may read, as absolute paths; `~` is the folder `/~`.
+    /// The files that it may read, as absolute paths. `~` is the folder `/~`.
     pub reads: Vec<ShellText>,
     /// The files that it may create or change.
     pub writes: Vec<ShellText>,
     /// The files that it may remove or move away.
     pub removes: Vec<ShellText>,
-    /// True if it is certain what runs.
+    /// True if it is certain which program runs.
     pub known: bool,
     /// True if every word, redirect and assignment is known.
     pub literal: bool,
-    /// The source.
+    /// The source text.
     pub text: String,
 }
 
-/// Returns every simple command that a shell in the folder `base`, a normalised absolute path, could run for this text.
-/// A text that cannot be read gives one command of which nothing is known.
+/// Returns every simple command that a shell in the folder `base`, a normalised absolute path,
+/// could run for this text. A text that cannot be parsed gives one command about which nothing is
+/// known.
 pub fn read(text: &str, base: &str) -> Vec<SimpleCommand> {
     let mut found = raw_commands::FoundCommands::new(base);
     let hidden = |c: char| c == '\0' || (c.is_control() && !matches!(c, '\n' | '\t' | '\r'));
@@ -96,7 +98,7 @@ fn is_bounded(command: &SimpleCommand) -> bool {
     lists.iter().all(|list| list.len() <= MAX_WORDS) && command.assigns.len() <= MAX_WORDS
 }
 
-/// The command of which nothing is known.
+/// Returns the command about which nothing is known.
 fn unreadable(text: &str) -> SimpleCommand {
     let unknown = || ShellText::Unknown(text.to_owned());
     SimpleCommand {

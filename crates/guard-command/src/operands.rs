@@ -1,21 +1,21 @@
-//! OptionSet and operands of a command, by the conventions that most programs share.
+//! The options and operands of a command, by the conventions of most programs.
 
 use crate::word::Word;
 
-/// The options of a program that take a value, and those that take none.
+/// The options of a program with a value, and those without one.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct OptionSet {
     /// Letters of short options with a value.
     pub values: &'static str,
-    /// Letters of short options without one, where only these are understood.
+    /// The letters of short options without a value, if only these are understood.
     pub flags: &'static str,
     /// Names of long options with a value.
     pub long_values: &'static [&'static str],
-    /// Names of long options without one, where only these are understood.
+    /// The names of long options without a value, if only these are understood.
     pub long_flags: &'static [&'static str],
 }
 
-/// The place of the first operand; none where an option is not understood or not known.
+/// Returns the index of the first operand; `None` if an option is not understood or not known.
 pub(crate) fn first_operand(args: &[Word], options: OptionSet) -> Option<usize> {
     let mut at = 0;
     while let Some(word) = args.get(at) {
@@ -53,14 +53,14 @@ pub(crate) fn first_operand(args: &[Word], options: OptionSet) -> Option<usize> 
 #[derive(Default)]
 pub(crate) struct Split<'w> {
     pub operands: Vec<&'w Word>,
-    /// Each option with its value: `-o FILE`, `-oFILE`, `--output=FILE`.
+    /// The options with a value: `-o FILE`, `-oFILE`, `--output=FILE`.
     pub values: Vec<(String, Word)>,
-    /// Every option by its name or letter.
+    /// All options, by their names or letters.
     pub options: Vec<String>,
 }
 
 impl Split<'_> {
-    /// Returns whether one of these options is given; long ones also by a beginning of their name.
+    /// Returns true if one of these options is given; a long one also by a prefix of its name.
     pub fn has(&self, names: &[&str]) -> bool {
         self.options.iter().any(|option| {
             names.contains(&option.as_str())
@@ -70,13 +70,13 @@ impl Split<'_> {
         })
     }
 
-    /// The values of one of these options.
+    /// Returns the values of one of these options.
     pub fn values_of<'s>(&'s self, names: &'s [&str]) -> impl Iterator<Item = &'s Word> {
         self.values.iter().filter(|(name, _)| names.contains(&name.as_str())).map(|(_, word)| word)
     }
 }
 
-/// Splits the words of a command. What is not known counts as an operand.
+/// Splits the words of a command. An unknown word counts as an operand.
 pub(crate) fn split<'w>(args: &'w [Word], values: &str, long_values: &[&str]) -> Split<'w> {
     let mut split = Split::default();
     let mut at = 0;
@@ -87,7 +87,7 @@ pub(crate) fn split<'w>(args: &'w [Word], values: &str, long_values: &[&str]) ->
             split.operands.extend(&args[at..]);
             break;
         }
-        // The name of a long option is known also where its value is not.
+        // The name of a long option is known even if its value is not.
         let named = text.split_once('=').filter(|(name, _)| {
             name.starts_with("--") && !name.contains(['$', '`', '*', '?', '[', '{', '~'])
         });

@@ -1,6 +1,6 @@
-//! Paths as text: programs by their bare names, files against a folder. Links are not followed.
+//! Paths as text: programs by their bare names, files relative to a folder. Links are not followed.
 
-/// The folders in which the system's own programs lie.
+/// The folders of the system's own programs.
 const SYSTEM: [&str; 8] = [
     "/bin",
     "/sbin",
@@ -15,7 +15,7 @@ const SYSTEM: [&str; 8] = [
 /// The folder that stands for the home folder.
 pub(crate) const HOME: &str = "/~";
 
-/// Returns the bare name of a system program that is written with its folder; else the text.
+/// Returns the bare name of a system program that is written with its folder; otherwise the text.
 pub(crate) fn bare_name(text: &str) -> &str {
     if !text.starts_with('/') {
         return text;

@@ -1,18 +1,18 @@
-//! Commands as they are found in a text, before their files are worked out.
+//! Commands as they are found in a text, before their files are determined.
 
 use crate::word::Word;
 use crate::{MAX_COMMANDS, paths};
 
-/// The text has something that the reader does not understand.
+/// The error that the text contains something that the parser does not understand.
 #[derive(Debug)]
 pub(crate) struct UnreadableText;
 
 pub(crate) type Read<T> = Result<T, UnreadableText>;
 
-/// The folders in which a command may run; none where only the shell knows.
+/// The folders in which a command may run; `None` if only the shell knows them.
 pub(crate) type Folders = Option<Vec<String>>;
 
-/// A simple command as read, before its files are worked out.
+/// A simple command as parsed, before its files are determined.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Raw {
     pub program: Option<Word>,
@@ -27,9 +27,9 @@ pub(crate) struct Raw {
     pub scripts: Vec<Word>,
     /// The text on its standard input, from a here-document or a here-string.
     pub input: Option<Word>,
-    /// True if it is certain what runs.
+    /// True if it is certain which program runs.
     pub known: bool,
-    /// It runs the text on its standard input, which is all that is not known.
+    /// True if the command runs the text on its standard input, and only that text is unknown.
     pub waits: bool,
     /// True if a word that is not among the arguments is unknown.
     pub hidden_unknown: bool,
@@ -38,27 +38,28 @@ pub(crate) struct Raw {
 }
 
 impl Raw {
-    /// The last component of the program, if it is known: a program is taken apart wherever it lies.
+    /// Returns the last component of the program, if it is known. A program is recognised in any
+    /// folder.
     pub fn name(&self) -> Option<&str> {
         let text = self.program.as_ref()?.known()?;
         Some(text.trim_end_matches('/').rsplit('/').next().unwrap_or(text))
     }
 }
 
-/// The finds in a text so far.
+/// The commands and facts found in a text so far.
 pub(crate) struct FoundCommands {
     pub base: String,
     pub commands: Vec<Raw>,
     /// Names of functions that the text defines.
     pub functions: Vec<String>,
-    /// A variable is set that changes which programs run.
+    /// True if a variable is set that changes which programs run.
     pub tainted: bool,
     pub folders: Folders,
-    /// Variables of loops around the place, with the files that they may name.
+    /// The variables of the enclosing loops, with the files that they may name.
     pub loops: Vec<(String, Option<Vec<String>>)>,
     /// The files that the command before a pipe lists, for `xargs`.
     pub listed: Option<Vec<String>>,
-    /// Bytes read in all, inner texts too.
+    /// The number of bytes parsed in total, including inner texts.
     pub bytes: usize,
     pub words: usize,
 }
@@ -87,15 +88,15 @@ impl FoundCommands {
     }
 }
 
-/// Something that a command runs.
+/// A command that another command runs.
 pub(crate) enum InnerCommand {
-    /// A command by its words.
+    /// A command, as words.
     Words(Vec<Word>),
-    /// A text that a shell reads.
+    /// A text that a shell parses.
     Text(String),
 }
 
-/// Notes the script at this place among the words.
+/// Records the script at this index among the words.
 pub(crate) fn script(raw: &mut Raw, at: usize) {
     let Some(word) = raw.args.get(at).cloned() else {
         raw.known = false;
@@ -105,7 +106,7 @@ pub(crate) fn script(raw: &mut Raw, at: usize) {
     raw.scripts.push(word);
 }
 
-/// Files whose content is whatever a process hands over.
+/// Returns true for files whose content comes from another process.
 pub(crate) fn is_device(text: &str) -> bool {
     let normal = paths::join("/", text);
     text.starts_with('/') && (normal.starts_with("/dev/") || normal.starts_with("/proc/"))

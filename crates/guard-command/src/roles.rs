@@ -1,6 +1,7 @@
-//! Roles of files: those that a command reads, changes and removes, as known of common programs.
+//! The roles of files: those that a command reads, changes and removes, for common programs.
 //!
-//! For an unknown program, every word that leads out of the folder counts as a file that it changes.
+//! For an unknown program, every word that leads out of the folder counts as a file that the
+//! program changes.
 
 mod archives;
 mod find;
@@ -228,13 +229,13 @@ const READERS: &[&str] = &[
     "pr",
 ];
 
-/// Programs whose words are no files at all.
+/// Programs whose words are never files.
 const SPEAKERS: &[&str] = &[
     "echo", "printf", "true", "false", ":", "sleep", "kill", "seq", "expr", "date", "exit",
     "return", "tr",
 ];
 
-/// Fills in the files of a command.
+/// Determines the files of a command.
 pub(crate) fn fill(name: &str, raw: &mut Raw) {
     let args = raw.args.clone();
     if !SPEAKERS.contains(&name) && !matches!(name, "test" | "[" | "ls" | "git" | "find" | "rm") {
@@ -276,7 +277,7 @@ pub(crate) fn fill(name: &str, raw: &mut Raw) {
         "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" | "xattr" => {
             let split = split(&args, "", &[]);
             let skip = usize::from(!split.has(&["--reference"]));
-            // A mode like `-x` is no option.
+            // A mode like `-x` is not an option.
             let mode_given = name == "chmod"
                 && args.first().is_some_and(|word| {
                     word.text.starts_with('-')
@@ -307,7 +308,7 @@ pub(crate) fn fill(name: &str, raw: &mut Raw) {
     outputs(name, &args, raw);
 }
 
-/// Programs with the options that name what they write: single letters, then whole names.
+/// Programs with the options that name their output files: single letters, then whole names.
 const OUTPUTS: &[(&[&str], &str, &[&str])] = &[
     (&["gcc", "g++", "cc", "c++", "clang", "clang++", "ld", "as", "gfortran"], "o", &[]),
     (&["rustc"], "o", &["--out-dir"]),
@@ -324,7 +325,8 @@ const OUTPUTS: &[(&[&str], &str, &[&str])] = &[
     (&["cargo"], "", &["--target-dir", "--out-dir", "--artifact-dir"]),
 ];
 
-/// Adds the files that the options of a program name as its output. A compiler makes it of sources, so running it is as certain as they are.
+/// Adds the files that the options of a program name as its output. A compiler builds the file from
+/// sources, so running it is as certain as running the sources.
 fn outputs(name: &str, args: &[Word], raw: &mut Raw) {
     for (_, letters, names) in OUTPUTS.iter().filter(|(programs, ..)| programs.contains(&name)) {
         let split = split(args, letters, names);
@@ -333,7 +335,7 @@ fn outputs(name: &str, args: &[Word], raw: &mut Raw) {
             |option: &str| short.iter().any(|known| known == option) || names.contains(&option);
         let values = split.values.iter().filter(|(option, _)| is_output(option));
         raw.touches.extend(values.map(|(_, value)| value.clone()));
-        // Long names with one dash, as of `go`.
+        // Long names with one dash, as for `go`.
         for (at, word) in args.iter().enumerate() {
             let (option, value) = word.text.split_once('=').unwrap_or((&word.text, ""));
             if names.contains(&option) && !option.starts_with("--") {
@@ -351,9 +353,9 @@ fn cloned(words: Vec<&Word>) -> Vec<Word> {
     words.into_iter().cloned().collect()
 }
 
-/// Every word that could name a file to be read.
+/// Adds every word that could name a file to be read.
 fn reads(name: &str, args: &[Word], raw: &mut Raw) {
-    // The first operand of these is a pattern, which is no file.
+    // The first operand of these programs is a pattern, not a file.
     let pattern = matches!(
         name,
         "grep"
@@ -409,7 +411,7 @@ fn reads(name: &str, args: &[Word], raw: &mut Raw) {
         raw.reads.push(word.clone());
         files += 1;
     }
-    // Without a file these search all of the folder.
+    // Without a file, these programs search the whole folder.
     let recursive = args.iter().any(|word| {
         let short = word.text.starts_with('-') && !word.text.starts_with("--");
         short && word.text.contains(['r', 'R']) || word.text.starts_with("--recursive")
@@ -424,7 +426,7 @@ fn reads(name: &str, args: &[Word], raw: &mut Raw) {
     }
 }
 
-/// Programs with sources and a destination.
+/// Handles programs with sources and a destination.
 fn copies(name: &str, args: &[Word], raw: &mut Raw) {
     let values = match name {
         "install" | "ginstall" => "tSmogB",
@@ -459,7 +461,7 @@ fn copies(name: &str, args: &[Word], raw: &mut Raw) {
         raw.writes.extend(operands.pop());
     }
     match name {
-        // A link leads writes to where it points, seen from its own folder.
+        // A link redirects writes to its target, relative to the folder of the link.
         "ln" | "gln" | "link" => {
             let link = raw.writes.last().and_then(Word::known).unwrap_or_default();
             let folder = link.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
@@ -479,7 +481,8 @@ fn copies(name: &str, args: &[Word], raw: &mut Raw) {
     }
 }
 
-/// Words of a program of which little is known: those that lead out of the folder may be files that it changes.
+/// Handles the words of a program about which little is known: those that lead out of the folder
+/// may be files that it changes.
 fn leads_out(args: &[Word], raw: &mut Raw) {
     for word in args {
         let text = word.text.as_str();
@@ -489,7 +492,7 @@ fn leads_out(args: &[Word], raw: &mut Raw) {
                 text.find(['/', '~'])
                     .filter(|at| *at < 3 || text.contains('='))
                     .map(|at| &text[at..]),
-                // The value of a short option, without a blank: `-C../x`.
+                // The value of a short option without a space: `-C../x`.
                 text.get(2..).filter(|value| value.starts_with("..")),
             ]
         } else {

@@ -1,4 +1,5 @@
-//! Commands that run other commands: wrappers, shells, `eval`, `find -exec`, and what variables change.
+//! Commands that run other commands: wrappers, shells, `eval`, `find -exec`, and the effects of
+//! variables.
 
 mod variables;
 
@@ -16,7 +17,7 @@ use crate::{MAX_DEPTH, interpreters, paths, roles};
 struct Wrapper {
     name: &'static str,
     options: OptionSet,
-    /// How many operands come before the command.
+    /// The number of operands before the command.
     skip: usize,
 }
 
@@ -99,11 +100,11 @@ const RUNNERS: &[(&str, &[&str])] = &[
 ];
 
 const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash"];
-/// Shells with a grammar of their own.
+/// Shells with a different grammar.
 const OTHER_SHELLS: [&str; 11] =
     ["fish", "csh", "tcsh", "pwsh", "powershell", "cmd", "nu", "xonsh", "elvish", "rc", "su"];
 
-/// Variables that change which programs run, or what runs before them.
+/// Returns true for variables that change which programs run, or what runs before them.
 pub(crate) fn is_dangerous(name: &str) -> bool {
     matches!(
         name,
@@ -127,7 +128,7 @@ pub(crate) fn is_dangerous(name: &str) -> bool {
         .any(|prefix| name.starts_with(prefix) && name != "LD_FLAGS")
 }
 
-/// Puts a command among the found, with those that it runs; returns its place.
+/// Adds a command to the found ones, with the commands that it runs. Returns its index.
 pub(crate) fn emit(mut raw: Raw, found: &mut FoundCommands, depth: usize) -> Read<usize> {
     if depth > MAX_DEPTH {
         return Err(UnreadableText);
@@ -168,7 +169,8 @@ pub(crate) fn emit(mut raw: Raw, found: &mut FoundCommands, depth: usize) -> Rea
     Ok(at)
 }
 
-/// Reads a here-document that has come after its command; returns whether it is certain what the command runs.
+/// Parses a here-document that followed its command. Returns true if it is certain what the command
+/// runs.
 pub(crate) fn fed(raw: &Raw, found: &mut FoundCommands, depth: usize) -> Read<bool> {
     match raw.input.as_ref().and_then(Word::known) {
         Some(source) if raw.waits => text(source, found, depth + 1).map(|()| true),
@@ -176,7 +178,7 @@ pub(crate) fn fed(raw: &Raw, found: &mut FoundCommands, depth: usize) -> Read<bo
     }
 }
 
-/// Notes where the shell is after `cd`.
+/// Records the folder of the shell after `cd`.
 fn change_folder(name: &str, raw: &Raw, found: &mut FoundCommands) {
     if !matches!(name, "cd" | "pushd" | "popd" | "chdir") {
         return;
@@ -213,7 +215,7 @@ fn change_folder(name: &str, raw: &Raw, found: &mut FoundCommands) {
     };
 }
 
-/// Finds what a command runs.
+/// Finds the commands that a command runs.
 fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>, found: &mut FoundCommands) {
     if SHELLS.contains(&name) {
         return shell(raw, inner);
@@ -307,13 +309,14 @@ fn wrapped(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>, found: &mut
     }
 }
 
-/// `NAME=VALUE` as a word.
+/// Splits a word `NAME=VALUE`.
 fn assigned(word: &Word) -> Option<(String, Word)> {
     let (name, value) = word.text.split_once('=')?;
     is_name(name).then(|| (name.to_owned(), word.part(value)))
 }
 
-/// The command of `xargs`: what it reads is appended, or stands for the text of `-I`.
+/// Handles the command of `xargs`: the words from its input are appended, or replace the text of
+/// `-I`.
 fn xargs(options: &[Word], words: &mut Vec<Word>, listed: Option<Vec<String>>) {
     let read = Word { text: "(a word that xargs reads)".into(), under: listed, ..Word::default() };
     if words.is_empty() {
@@ -340,7 +343,7 @@ fn xargs(options: &[Word], words: &mut Vec<Word>, listed: Option<Vec<String>>) {
     }
 }
 
-/// Adds the text of words as a shell would read it again; returns whether all of it is known.
+/// Adds the text of words as a shell would parse it again. Returns true if all of it is known.
 fn joined(words: &[Word], inner: &mut Vec<InnerCommand>) -> bool {
     let Some(texts) = words.iter().map(Word::known).collect::<Option<Vec<_>>>() else {
         return false;
@@ -398,7 +401,7 @@ fn fd(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
     }
 }
 
-/// A shell: the text of `-c`, a script, or what comes on standard input.
+/// Handles a shell: the text of `-c`, a script, or the standard input.
 fn shell(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
     let mut takes_text = false;
     let mut at = 0;
@@ -417,7 +420,7 @@ fn shell(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
             _ if text.starts_with(['-', '+']) && text.len() > 1 => {
                 let letters = &text[1..];
                 takes_text |= letters.contains('c') && text.starts_with('-');
-                // `-o NAME` and `-O NAME` take a word each.
+                // `-o NAME` and `-O NAME` take one word each.
                 at += letters.matches(['o', 'O']).count();
                 if letters.contains('s') {
                     raw.waits = raw.known;
@@ -447,7 +450,7 @@ fn shell(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
     }
 }
 
-/// A shell without a script runs its standard input.
+/// Handles a shell without a script, which runs its standard input.
 fn standard_input(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
     let text = raw.input.as_ref().map(|word| word.known().map(str::to_owned));
     match (text, raw.reads.last().cloned()) {

@@ -1,6 +1,7 @@
-//! Programs of `sed` and `awk`: whether they can run commands or touch files. In doubt they can.
+//! Programs of `sed` and `awk`: the test whether they can run commands or access files. In doubt,
+//! they can.
 
-/// The acts of a `sed` script besides editing its input.
+/// Returns true if a `sed` script only edits its input.
 pub(crate) fn sed_is_harmless(script: &str) -> bool {
     let mut chars = script.chars().peekable();
     sed_commands(&mut chars).is_some()
@@ -47,7 +48,7 @@ fn sed_commands(chars: &mut Chars<'_>) -> Option<()> {
     }
 }
 
-/// The text of `a`, `i` and `c`, to the end of a line that no backslash continues.
+/// Skips the text of `a`, `i` and `c`, to the end of a line that no backslash continues.
 fn text_lines(chars: &mut Chars<'_>) {
     while let Some(c) = chars.next_if(|c| *c != '\n') {
         if c == '\\' {
@@ -77,7 +78,7 @@ fn sed_address(chars: &mut Chars<'_>) -> Option<()> {
     }
 }
 
-/// Passes over a pattern and the delimiter after it. A delimiter in brackets is left to doubt.
+/// Skips a pattern and the delimiter after it. A delimiter in brackets counts as doubtful.
 fn until(chars: &mut Chars<'_>, delimiter: char) -> Option<()> {
     loop {
         match chars.next()? {
@@ -103,12 +104,12 @@ pub(crate) fn awk_is_harmless(program: &str) -> bool {
     if code.contains('|') {
         return false;
     }
-    // After `print` a `>` is a file, in whatever statement it stands.
+    // After `print`, a `>` names a file, in any statement.
     code.split([';', '{', '}', '\n'])
         .all(|statement| !(statement.contains("print") && statement.contains('>')))
 }
 
-/// The program without its strings and regular expressions; none where that is in doubt.
+/// Returns the program without its strings and regular expressions; `None` if that is in doubt.
 fn awk_code(program: &str) -> Option<String> {
     let mut code = String::with_capacity(program.len());
     let mut chars = program.chars();

@@ -1,4 +1,4 @@
-//! Lines and the commands in them; laws over hostile texts.
+//! Tests of lines and the commands in them, and property tests with hostile texts.
 
 use crate::{MAX_DEPTH, ShellText, SimpleCommand, read};
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ fn shown(text: &ShellText) -> String {
     }
 }
 
-/// The programs of a line, `?` for one that is not known.
+/// Returns the programs of a line, with `?` for an unknown one.
 fn programs(line: &str) -> Vec<String> {
     read(line, "/ws").iter().map(|command| shown(&command.program)).collect()
 }
@@ -282,7 +282,7 @@ fn words_and_options_are_plain() {
     );
 }
 
-/// Puts a command into a place of a line where a shell would run it.
+/// Puts a command at a position of a line where a shell would run it.
 fn hide(command: &str, place: usize) -> String {
     let quoted = command.replace('\'', "'\\''");
     match place % 16 {
@@ -324,7 +324,7 @@ proptest! {
         prop_assert!(found.iter().all(|command| command.known || command.program.known().is_none()));
     }
 
-    /// A command is seen wherever it hides, or the line has something that is not known.
+    /// A hidden command is found, or the line contains something unknown.
     #[test]
     fn a_hidden_command_is_seen(places in proptest::collection::vec(0_usize..16, 0..6)) {
         let line = places.iter().fold("rm -rf /x".to_owned(), |line, place| hide(&line, *place));

@@ -1,13 +1,14 @@
-//! One word of shell text: quotes and escapes removed, what only the shell could know marked.
+//! One word of shell text: quotes and escapes are removed, and text that only the shell can
+//! determine is marked.
 
-/// A word, read.
+/// A parsed word.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Word {
-    /// The text without quotes; unknown pieces as in the source.
+    /// The text without quotes. Unknown pieces are as in the source.
     pub text: String,
-    /// True if the text is what the program gets.
+    /// True if the program gets exactly this text.
     pub known: bool,
-    /// True if a part was quoted or escaped, so that it is no reserved word.
+    /// True if a part was quoted or escaped, so that the word is not a reserved word.
     pub quoted: bool,
     /// True if `text` begins with `~` for the home folder.
     pub home: bool,
@@ -16,22 +17,22 @@ pub(crate) struct Word {
 }
 
 impl Word {
-    /// A word that is known.
+    /// Returns a known word.
     pub fn literal(text: impl Into<String>) -> Word {
         Word { text: text.into(), known: true, ..Word::default() }
     }
 
-    /// A word of which nothing is known.
+    /// Returns a word about which nothing is known.
     pub fn unknown(source: impl Into<String>) -> Word {
         Word { text: source.into(), ..Word::default() }
     }
 
-    /// The text, if it is known.
+    /// Returns the text, if it is known.
     pub fn known(&self) -> Option<&str> {
         self.known.then_some(self.text.as_str())
     }
 
-    /// The same word with another text, as when an option's name is cut off.
+    /// Returns the same word with another text, for example without an option's name.
     pub fn part(&self, text: &str) -> Word {
         Word {
             text: text.into(),

@@ -6,7 +6,7 @@ use crate::runs;
 use crate::word::{Word, ends_word, is_name};
 
 impl ShellReader<'_, '_> {
-    /// Reads a compound command, if one begins here.
+    /// Parses a compound command, if one begins here.
     pub(super) fn compound(&mut self) -> Read<bool> {
         if self.starts("((") {
             self.pos += 2;
@@ -52,7 +52,7 @@ impl ShellReader<'_, '_> {
                     self.pos += 2;
                 }
                 self.command()?;
-                // The redirects are read already.
+                // The redirects were already parsed.
             }
             "coproc" => self.command()?,
             _ => return Err(UnreadableText),
@@ -71,7 +71,7 @@ impl ShellReader<'_, '_> {
         self.some_of(until).map(drop)
     }
 
-    /// Reads what may run more than once: a folder that changes in it is not known.
+    /// Parses a part that may run more than once. A folder that changes in it is unknown.
     fn looped(&mut self, read: impl FnOnce(&mut Self) -> Read<()>) -> Read<()> {
         let before = self.found.folders.clone();
         let first = self.found.commands.len();
@@ -109,7 +109,8 @@ impl ShellReader<'_, '_> {
         read
     }
 
-    /// The words of `for NAME in …`: the files that they may name, if all are known that far.
+    /// Parses the words of `for NAME in …`. Returns the files that they may name, if all of them
+    /// are known to that extent.
     fn loop_words(&mut self) -> Read<Option<Vec<String>>> {
         let mut values = Some(Vec::new());
         loop {
@@ -132,7 +133,7 @@ impl ShellReader<'_, '_> {
         }
     }
 
-    /// Passes over `; do`.
+    /// Skips `; do`.
     fn end_of_head(&mut self) -> Read<()> {
         self.skip_blanks();
         if self.peek() == Some(b';') {
@@ -192,7 +193,8 @@ impl ShellReader<'_, '_> {
         }
     }
 
-    /// `[[ … ]]`. A word that holds a substitution as text could be run by an arithmetic test.
+    /// Parses `[[ … ]]`. A word that contains a substitution as text could be run by an arithmetic
+    /// test.
     fn test(&mut self) -> Read<()> {
         loop {
             self.skip_lines()?;

@@ -6,7 +6,7 @@ use crate::runs;
 use crate::word::{Word, ends_word, is_name};
 
 impl ShellReader<'_, '_> {
-    /// Reads a redirect, if one begins here.
+    /// Parses a redirect, if one begins here.
     pub(super) fn redirect(&mut self, raw: &mut Raw) -> Read<bool> {
         let start = self.pos;
         while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
@@ -102,7 +102,7 @@ impl ShellReader<'_, '_> {
         Ok(())
     }
 
-    /// `name ()`, whose name has been read as a program.
+    /// Parses `name ()`. The name was already parsed as a program.
     fn function(&mut self, raw: Raw) -> Read<()> {
         if !raw.args.is_empty() || !raw.assigns.is_empty() {
             return Err(UnreadableText);
@@ -116,7 +116,7 @@ impl ShellReader<'_, '_> {
         self.function_body(raw.program.ok_or(UnreadableText)?)
     }
 
-    /// Reads `NAME=…`, if it stands here.
+    /// Parses `NAME=…`, if it is here.
     fn assignment(&mut self, raw: &mut Raw) -> Read<bool> {
         let rest = &self.source[self.pos..];
         let name_end = rest
@@ -167,7 +167,7 @@ impl ShellReader<'_, '_> {
         }
     }
 
-    /// Hands a command on, with those that it runs; returns its place.
+    /// Passes a command on, with the commands that it runs. Returns its index.
     pub(super) fn emit(&mut self, raw: Raw) -> Read<usize> {
         runs::emit(raw, self.found, self.depth)
     }

@@ -1,20 +1,21 @@
-//! Reads a word: removes quotes and escapes, and marks what only the shell could know.
+//! The parser of a word: it removes quotes and escapes, and marks text that only the shell can
+//! determine.
 
 use super::ShellReader;
 use crate::raw_commands::UnreadableText;
 use crate::word::{Word, ends_word};
 
-/// The word in the making.
+/// The word under construction.
 #[derive(Default)]
 struct WordDraft {
     word: Word,
     /// The offset of the first unknown piece, glob or brace in the text.
     unknown_at: Option<usize>,
     pattern_at: Option<usize>,
-    /// The only piece is this variable, in double quotes.
+    /// The variable, if it is the only piece of the word and in double quotes.
     variable: Option<String>,
     pieces: usize,
-    /// The only piece is a process substitution, which is a pipe.
+    /// True if the only piece is a process substitution, which is a pipe.
     pipe: bool,
 }
 
@@ -37,7 +38,7 @@ impl WordDraft {
 }
 
 impl ShellReader<'_, '_> {
-    /// Reads a word, which begins here.
+    /// Parses a word that begins here.
     pub fn word(&mut self) -> Result<Word, UnreadableText> {
         let mut draft = WordDraft::default();
         let start = self.pos;
@@ -95,13 +96,13 @@ impl ShellReader<'_, '_> {
         } else if let (Some(at), None) = (draft.unknown_at, draft.pattern_at)
             && text[..at].starts_with("--")
         {
-            // Only what follows the `=` of a long option may be unknown for its name to be known.
+            // The name of a long option is known only if the unknown text follows its `=`.
             draft.word.under = None;
         }
         draft.word
     }
 
-    /// `~` and `~/` at the start; `~name` depends on the machine.
+    /// Parses `~` and `~/` at the start. `~name` depends on the machine.
     fn tilde(&mut self, draft: &mut WordDraft) {
         if self.peek() != Some(b'~') {
             return;
@@ -142,7 +143,7 @@ impl ShellReader<'_, '_> {
         Ok(())
     }
 
-    /// The rest of a text in double quotes, after the first.
+    /// Parses the rest of a text in double quotes, after the opening quote.
     fn double_quotes(&mut self, draft: &mut WordDraft) -> Result<(), UnreadableText> {
         loop {
             match self.peek().ok_or(UnreadableText)? {
@@ -170,7 +171,7 @@ impl ShellReader<'_, '_> {
         }
     }
 
-    /// Reads an expansion, which begins with `$` or a backtick.
+    /// Parses an expansion, which begins with `$` or a backtick.
     fn expansion(&mut self, draft: &mut WordDraft, quoted: bool) -> Result<(), UnreadableText> {
         let from = self.pos;
         if self.peek() == Some(b'`') {
@@ -219,7 +220,7 @@ impl ShellReader<'_, '_> {
                 draft.word.home = true;
                 draft.push('~');
             }
-            // Numbers that the shell works out name no other file and are no option.
+            // Numbers that the shell computes do not name another file and are not options.
             _ if is_number(source) => draft.push('0'),
             "PWD" if draft.word.text.is_empty() && self.folder().is_some() => {
                 let folder = self.folder().unwrap_or_default().to_owned();
@@ -236,7 +237,8 @@ impl ShellReader<'_, '_> {
         Ok(())
     }
 
-    /// `$'…'`: escapes of C. Bytes that are no text, and a NUL, which ends the string, are unreadable.
+    /// Parses `$'…'` with the escapes of C. Bytes that are not text, and a NUL, which ends the
+    /// string, make the text unreadable.
     fn ansi_quotes(&mut self, draft: &mut WordDraft) -> Result<(), UnreadableText> {
         draft.word.quoted = true;
         draft.pieces += 2;
@@ -268,7 +270,7 @@ impl ShellReader<'_, '_> {
                 self.pos += 1;
                 let code = self
                     .digits(16, [2, 4, 8][usize::from(byte != b'x') + usize::from(byte == b'U')]);
-                // A byte over 0x7f is a part of a character, at most.
+                // A byte over 0x7f is only a part of a character.
                 if byte == b'x' && code > 0x7f { 0 } else { code }
             }
             b'n' | b't' | b'r' | b'a' | b'b' | b'e' | b'E' | b'f' | b'v' => {
@@ -305,7 +307,7 @@ impl ShellReader<'_, '_> {
         code
     }
 
-    /// The rest of `${…}`. `@P` would run what a variable holds.
+    /// Parses the rest of `${…}`. `@P` would run the content of a variable.
     fn parameter(&mut self) -> Result<(), UnreadableText> {
         let from = self.pos;
         self.enter()?;
@@ -340,7 +342,7 @@ impl ShellReader<'_, '_> {
         }
     }
 
-    /// The rest of `((…))`: only substitutions in it run commands.
+    /// Parses the rest of `((…))`. Only substitutions in it run commands.
     pub fn arithmetic(&mut self) -> Result<(), UnreadableText> {
         self.enter()?;
         let mut open = 0_usize;
@@ -378,7 +380,7 @@ impl ShellReader<'_, '_> {
         }
     }
 
-    /// `` `…` ``: the text inside is read as a text of its own.
+    /// Parses `` `…` ``. The inner text is parsed as a separate text.
     fn backticks(&mut self) -> Result<(), UnreadableText> {
         let bytes = self.source.as_bytes();
         let start = self.pos + 1;
@@ -391,7 +393,7 @@ impl ShellReader<'_, '_> {
                     inside.push(bytes[at + 1] as char);
                     at += 2;
                 }
-                // In double quotes a quote may be escaped once more: too many readers differ.
+                // In double quotes a quote may be escaped once more. Shells differ here.
                 b'\\' if bytes.get(at + 1) == Some(&b'"') => return Err(UnreadableText),
                 _ => {
                     let c = self.source[at..].chars().next().ok_or(UnreadableText)?;
@@ -404,7 +406,8 @@ impl ShellReader<'_, '_> {
         self.inner_text(&inside)
     }
 
-    /// Returns whether a bracket here may be a pattern: it is closed before the word ends, or that is not seen soon.
+    /// Returns true if a bracket here may be a pattern: it is closed before the word ends, or the
+    /// end is too far away to see.
     fn bracket_closes(&self) -> bool {
         let bytes = &self.source.as_bytes()[self.pos + 1..];
         let end =
@@ -415,14 +418,15 @@ impl ShellReader<'_, '_> {
         }
     }
 
-    /// Returns whether the brace that was read begins a brace expansion: a comma or `..` before the brace that closes it.
+    /// Returns true if the opening brace before this position begins a brace expansion: a comma or
+    /// `..` occurs before the matching closing brace.
     fn is_brace_expansion(&self) -> bool {
         let mut open = 1;
         let bytes = &self.source.as_bytes()[self.pos..];
         let mut several = false;
         for (at, byte) in bytes.iter().enumerate() {
             if at >= 256 {
-                // In doubt it is one.
+                // In doubt, it counts as an expansion.
                 return true;
             }
             match byte {
@@ -439,11 +443,11 @@ impl ShellReader<'_, '_> {
                 _ => {}
             }
         }
-        // In quotes a blank may stand within a brace expansion: in doubt it is one.
+        // A space in quotes may be within a brace expansion; in doubt, it counts as one.
         several
     }
 
-    /// The text of a here-document in which the shell expands.
+    /// Parses the text of a here-document in which the shell expands.
     pub fn here_text(&mut self) -> Result<Word, UnreadableText> {
         let mut draft = WordDraft::default();
         while let Some(byte) = self.peek() {
@@ -472,7 +476,7 @@ impl ShellReader<'_, '_> {
     }
 }
 
-/// Expansions that give a number, or a date in a plain format.
+/// Returns true for expansions that give a number, or a date in a plain format.
 fn is_number(source: &str) -> bool {
     let date = source.strip_prefix("$(date +").and_then(|rest| rest.strip_suffix(')'));
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '%' | '_' | '-' | '\'' | '"');
@@ -483,13 +487,14 @@ fn is_number(source: &str) -> bool {
         || date.is_some_and(|format| format.chars().all(plain))
 }
 
-/// The pattern as a path, where every file that it names lies in the same folder; none where it could leave that.
+/// Returns the pattern as a path, if every file that it matches is in the same folder; `None` if a
+/// match could be outside of that folder.
 fn under(text: &str, at: usize) -> Option<String> {
     let (prefix, rest) = text.split_at(at);
     if text.starts_with(['-', '~']) || dots_lead_up(rest) {
         return None;
     }
-    // A component that begins with a dot and goes on as a pattern matches `..`.
+    // A component that begins with a dot and continues as a pattern matches `..`.
     let component = prefix.rsplit('/').next().unwrap_or_default();
     if component.starts_with('.') && component.len() <= 2 || rest.contains("/.") {
         return None;
@@ -508,7 +513,7 @@ fn under(text: &str, at: usize) -> Option<String> {
     }
 }
 
-/// Returns whether `..` occurs other than in a sequence of numbers or letters.
+/// Returns true if `..` occurs other than in a sequence of numbers or letters.
 fn dots_lead_up(text: &str) -> bool {
     let bytes = text.as_bytes();
     text.match_indices("..").any(|(at, _)| {

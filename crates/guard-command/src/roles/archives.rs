@@ -1,11 +1,11 @@
-//! Files of archives, compressed files and downloads.
+//! The files of archives, compressed files and downloads.
 
 use super::{READERS, SPEAKERS, cloned, leads_out};
 use crate::operands::split;
 use crate::raw_commands::Raw;
 use crate::word::Word;
 
-/// Archives, compressed files and downloads; then programs of which little is known.
+/// Handles archives, compressed files and downloads, and then programs about which little is known.
 pub(super) fn packed(name: &str, args: &[Word], raw: &mut Raw) {
     match name {
         "tar" => archive(args, raw),
@@ -95,7 +95,8 @@ pub(super) fn packed(name: &str, args: &[Word], raw: &mut Raw) {
     }
 }
 
-/// The folders into which members are written: without one, that where the shell is.
+/// Returns the folders into which members are written; without one, the current folder of the
+/// shell.
 fn folder_or_here(folders: Vec<Word>) -> Vec<Word> {
     if folders.is_empty() { vec![Word::literal(".")] } else { folders }
 }
@@ -123,7 +124,7 @@ fn archive(args: &[Word], raw: &mut Raw) {
     let folder: Vec<Word> = split.values_of(&["-C", "--directory"]).cloned().collect();
     if split.has(&["-x", "--extract", "--get"]) {
         raw.writes.extend(folder_or_here(folder));
-        // These let members leave the folder.
+        // With these options, members may leave the folder.
         if split.has(&["-P", "--absolute-names", "--transform", "--xform"]) {
             raw.writes.push(Word::unknown("(a member of the archive)"));
         }

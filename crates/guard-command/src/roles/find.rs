@@ -1,10 +1,10 @@
-//! Files of programs that list files: `find`, `ls` and their kin.
+//! The files of programs that list files, such as `find` and `ls`.
 
 use crate::operands::split;
 use crate::raw_commands::{InnerCommand, Raw};
 use crate::word::Word;
 
-/// `find`: what it removes, writes and runs.
+/// Handles `find`: the files that it removes and writes, and the commands that it runs.
 pub(crate) fn find(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
     let args = raw.args.clone();
     let mut roots: Vec<Word> = Vec::new();
@@ -15,7 +15,7 @@ pub(crate) fn find(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
             "-D" | "-O" if word.known => at += 1,
             text if word.known && text.starts_with(['-', '(', '!', ',']) => break,
             _ => {
-                // An action could hide in a word that is not known.
+                // An unknown word could be an action.
                 raw.known &= word.known || word.under.is_some();
                 roots.push(word.clone());
             }
@@ -36,7 +36,7 @@ pub(crate) fn find(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
     while let Some(word) = args.get(at) {
         at += 1;
         if !word.known {
-            // Only a value may be unknown: an action could hide in any other place.
+            // Only a value may be unknown, because any other unknown word could be an action.
             let value =
                 at >= 2 && args[at - 2].known().is_some_and(|before| FIND_VALUES.contains(&before));
             raw.known &= value;
@@ -86,7 +86,7 @@ pub(crate) fn find(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
     }
 }
 
-/// Returns whether `find` leaves out most files.
+/// Returns true if `find` excludes most files.
 fn is_narrowed(args: &[Word]) -> bool {
     args.windows(2).any(|pair| {
         let value = pair[1].text.trim_matches(['*', '?', '.']);
@@ -94,11 +94,11 @@ fn is_narrowed(args: &[Word]) -> bool {
     })
 }
 
-/// Tests of `find` that leave most files out.
+/// Tests of `find` that exclude most files.
 const FIND_FILTERS: &[&str] =
     &["-name", "-iname", "-path", "-wholename", "-regex", "-newer", "-mtime", "-mmin", "-empty"];
 
-/// The files that a command lists, one a line: those below its roots.
+/// Returns the files that a command lists, one per line: those below its roots.
 pub(crate) fn listed(raw: &Raw) -> Option<Vec<String>> {
     let roots = |operands: Vec<&Word>| {
         let roots: Option<Vec<String>> = operands

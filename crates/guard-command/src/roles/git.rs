@@ -1,11 +1,12 @@
-//! Files and inner commands of `git`.
+//! The files and inner commands of `git`.
 
 use super::{cloned, leads_out};
 use crate::operands::{Split, split};
 use crate::raw_commands::{InnerCommand, Raw};
 use crate::word::Word;
 
-/// `git`: its own options are taken off the words; what its subcommands run and touch.
+/// Handles `git`: removes its own options from the words, and determines the commands and files of
+/// its subcommands.
 pub(crate) fn git(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
     while let Some(first) = raw.args.first() {
         let text = first.known().unwrap_or("?").to_owned();
@@ -80,7 +81,7 @@ pub(crate) fn git(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
     git_files(&subcommand, &split, raw);
 }
 
-/// The files that a subcommand reads, changes and removes.
+/// Determines the files that a subcommand reads, changes and removes.
 fn git_files(subcommand: &str, split: &Split<'_>, raw: &mut Raw) {
     raw.writes.extend(split.values_of(&["-o", "--output", "--output-directory"]).cloned());
     if subcommand != "config" {
@@ -112,7 +113,7 @@ fn git_files(subcommand: &str, split: &Split<'_>, raw: &mut Raw) {
             let is_address = |word: &Word| word.known && word.text.contains(':');
             raw.writes.extend(files.into_iter().filter(|word| !is_address(word)));
         }
-        // They change files of the folder that the words do not name.
+        // These subcommands change files of the folder that the words do not name.
         "apply" | "am" | "checkout" | "restore" | "switch" | "stash" | "reset" | "merge"
         | "pull" | "rebase" | "revert" | "cherry-pick" | "clean" => {
             raw.writes.push(Word::literal("."))
@@ -176,7 +177,7 @@ fn git_runs(
     }
 }
 
-/// Returns whether `git config` only asks, or sets what runs nothing.
+/// Returns true if `git config` only reads a setting, or sets one that runs nothing.
 fn is_harmless_config(rest: &[Word], split: &Split<'_>) -> bool {
     if split.has(&[
         "--get",

@@ -1,10 +1,10 @@
-//! Variables of the environment: which of them decide what runs, and which values are harmless.
+//! Environment variables that affect what runs, and their harmless values.
 
 use super::is_dangerous;
 use crate::raw_commands::{FoundCommands, Raw};
 use crate::word::{Word, is_name};
 
-/// Variables whose value some program runs as a command.
+/// Returns true for variables whose value some program runs as a command.
 fn is_command_variable(name: &str) -> bool {
     matches!(
         name,
@@ -77,7 +77,7 @@ fn is_command_variable(name: &str) -> bool {
             || name.ends_with("RUSTC")))
 }
 
-/// Values of such variables that do no harm.
+/// Returns true for harmless values of such variables.
 pub(crate) fn is_harmless_value(value: &str) -> bool {
     let plain = matches!(
         value,
@@ -131,7 +131,7 @@ pub(crate) fn is_harmless_value(value: &str) -> bool {
         )
 }
 
-/// Returns whether the folders that are put into `PATH` are those of a person's own tools.
+/// Returns true if the folders that are added to `PATH` are usual folders of a person's own tools.
 fn is_usual_path(value: &str) -> bool {
     const USUAL: [&str; 13] = [
         "$PATH",
@@ -155,12 +155,12 @@ fn is_usual_path(value: &str) -> bool {
     })
 }
 
-/// A text in which a shell that reads it again would find a substitution.
+/// Returns true for a text in which a shell that parses it again would find a substitution.
 pub(crate) fn holds_substitution(text: &str) -> bool {
     text.contains("$(") || text.contains('`') || text.contains("<(") || text.contains("${")
 }
 
-/// Notes an assignment; returns whether what runs is as certain as before.
+/// Records an assignment. Returns true if it remains as certain as before what runs.
 pub(crate) fn harmless_assignment(name: &str, value: &Word, found: &mut FoundCommands) -> bool {
     if is_dangerous(name) && !(name == "PATH" && is_usual_path(&value.text)) {
         found.tainted = true;
@@ -171,7 +171,7 @@ pub(crate) fn harmless_assignment(name: &str, value: &Word, found: &mut FoundCom
     !is_command_variable(name) || value.known().is_some_and(is_harmless_value)
 }
 
-/// Builtins that set variables by their words.
+/// Handles builtins that set variables by their words.
 pub(super) fn changed_by(name: &str, raw: &mut Raw, found: &mut FoundCommands) {
     let declares = matches!(name, "export" | "declare" | "typeset" | "local" | "readonly");
     let names =
@@ -187,7 +187,7 @@ pub(super) fn changed_by(name: &str, raw: &mut Raw, found: &mut FoundCommands) {
             Some((variable, value)) => (variable.trim_end_matches('+'), Some(value)),
             None => (word.text.as_str(), None),
         };
-        // A reference to another variable may stand for any.
+        // A reference to another variable may stand for any variable.
         if declares && variable.starts_with('-') && variable.contains('n') {
             found.tainted = true;
         }
