@@ -73,8 +73,8 @@ fn unambiguous(members: &[(Box<str>, Json)], keys: &[&str]) -> Result<(), String
     Ok(())
 }
 
-/// Returns a name without differences of case. The text is first converted to upper case, because
-/// two other letters have `s` and `k` as their lower case.
+/// Returns a name without differences of case. The text is first converted to upper case, so that
+/// the two other letters that are equal to `s` and `k` without case are also folded.
 fn folded(name: &str) -> String {
     name.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }
