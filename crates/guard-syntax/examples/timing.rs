@@ -1,7 +1,8 @@
-//! Measures the time of parsing and formatting: `cargo run --release -p guard-syntax --example timing [FILE…]`.
+//! A measurement of the time of parsing and formatting: `cargo run --release -p guard-syntax
+//! --example timing [FILE…]`.
 //!
-//! Without files, generated guards of growing length are read; with files, each is read and its diagnostics
-//! are shown.
+//! Without files, generated guards of growing length are parsed. With files, each file is parsed
+//! and its diagnostics are shown.
 
 use guard_syntax::span::FileId;
 use std::fmt::Write as _;
@@ -43,7 +44,7 @@ fn time(what: &str, text: &str) -> guard_syntax::Parse {
     parse
 }
 
-/// A guard of `tools` tools, each with a rule of its own.
+/// Returns a guard of `tools` tools with one rule each.
 fn generated(tools: usize) -> String {
     let mut text = String::from(
         "guard generated\n\nstate {\n  total: int in 0..=1000000 = 0\n}\n\nbudget usd = 5000.00\n",

@@ -35,9 +35,9 @@ pub struct SuggestedFix {
 /// One problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Its stable code, `G` and four digits.
+    /// The stable code, `G` and four digits.
     pub code: &'static str,
-    /// Its severity.
+    /// The severity.
     pub severity: DiagnosticSeverity,
     /// One line: lower case, no full stop, user text in backticks.
     pub message: String,

@@ -1,7 +1,7 @@
 //! The lexical pre-pass: one scan over the bytes of a file.
 //!
-//! Finds words, literals, strings, regular expressions, punctuation and comments, and the faults
-//! that are visible from characters alone. Independent of items; see `structure`.
+//! The scan finds words, literals, strings, regular expressions, punctuation and comments, and the
+//! faults that are visible from characters alone. It does not know items; see `structure`.
 
 use crate::diagnostic::Diagnostic;
 use crate::errors;
@@ -102,7 +102,7 @@ struct Lexer<'t> {
     pos: usize,
     after_matches: bool,
     control_reported: bool,
-    /// True if no `*/` follows: searched once, so that many `/*` take linear time.
+    /// True if no `*/` follows. It is searched only once, so that many `/*` take linear time.
     no_block_end: bool,
     scan: Scan,
 }
@@ -139,7 +139,7 @@ impl Lexer<'_> {
         self.after_matches = false;
     }
 
-    /// Records a fault; after the maximum number of errors, without a diagnostic.
+    /// Records a fault. After the maximum number of errors, the fault has no diagnostic.
     fn fault(&mut self, at: usize, diagnostic: Diagnostic) {
         let diagnostic = (self.scan.faults.len() < MAX_ERRORS).then(|| Box::new(diagnostic));
         self.scan.faults.push(LexFault { at: at as u32, diagnostic });
@@ -245,7 +245,8 @@ impl Lexer<'_> {
         self.push(TokenKind::Punct, self.pos + length);
     }
 
-    /// Reports the first character, in a comment or string too, that makes a line look different from what is read.
+    /// Reports the first character, also in a comment or string, that makes a line look different
+    /// from the text that is parsed.
     fn hidden(&mut self) {
         let start = if self.text.starts_with('\u{feff}') { 3 } else { 0 };
         let lone = |at: usize, c: char| c == '\r' && self.bytes.get(at + 1) != Some(&b'\n');

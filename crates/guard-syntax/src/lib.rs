@@ -1,8 +1,8 @@
 //! Parser and printer for the syntax of the Guard language.
 //!
-//! [`parse`] never fails: it returns the tree of what could be read and a diagnostic for everything that
-//! could not. [`print()`] writes a tree in the one canonical layout; [`format()`] does so with an author's
-//! comments kept. Knows nothing about what names or types mean.
+//! [`parse`] never fails: it returns the tree of the valid parts and a diagnostic for every invalid
+//! part. [`print()`] writes a tree in the canonical layout; [`format()`] also keeps the author's
+//! comments. The crate does not know the meaning of names and types.
 //!
 //! ```
 //! let parse = guard_syntax::parse(guard_syntax::span::FileId(0), "guard demo\ntool lint()\n");
@@ -27,7 +27,8 @@ pub use limits::{MAX_BYTES, MAX_DEPTH};
 pub use parse::{Parse, parse};
 pub use print::{format, print};
 
-/// Returns the places of the comments of a text that are no documentation, in bytes, each with its slashes (syntax §2).
+/// Returns the byte ranges of the comments in a text that are not documentation, each with its
+/// slashes (syntax §2).
 pub fn comments(text: &str) -> Vec<std::ops::Range<usize>> {
     let scan = lexical::scan(span::FileId(0), text);
     let plain = scan.comments.iter().filter(|comment| comment.kind == lexical::CommentKind::Plain);

@@ -1,4 +1,4 @@
-//! The limits of what is read: sizes, depth and errors.
+//! The limits of parsing: sizes, depth and errors.
 
 /// The maximum nesting depth of brackets and operators.
 pub const MAX_DEPTH: usize = 128;

@@ -1,6 +1,7 @@
-//! Suggests the known word that a misspelled word probably means.
+//! Suggestions of the known word that a misspelled word probably means.
 
-/// Returns the candidate closest to `word`, if it is close enough. A short word has to begin alike: `for` is not `or`.
+/// Returns the candidate closest to `word`, if it is close enough. A short word must begin with the
+/// same letter: `for` is not suggested for `or`.
 pub(crate) fn nearest<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
     let limit = match word.len() {
         0..=2 => return None,

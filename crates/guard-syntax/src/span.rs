@@ -1,6 +1,6 @@
 //! Positions in a source text.
 //!
-//! Byte offsets only; the output layer computes lines and columns.
+//! Positions are byte offsets only; the output layer computes lines and columns.
 
 /// The id of a file in a compilation, by order of loading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -11,14 +11,14 @@ pub struct FileId(pub u32);
 pub struct Span {
     /// The file.
     pub file: FileId,
-    /// First byte.
+    /// The first byte.
     pub start: u32,
     /// The byte after the last one.
     pub end: u32,
 }
 
 impl Span {
-    /// The range `start..end` of `file`.
+    /// Creates the range `start..end` of `file`.
     pub fn new(file: FileId, start: usize, end: usize) -> Self {
         Span { file, start: start as u32, end: end as u32 }
     }

@@ -1,8 +1,8 @@
 //! The structural pre-pass: brackets and item boundaries over the tokens of a file.
 //!
-//! Splits a file into one chunk per item, so that an invalid item does not affect its neighbours,
-//! and limits nesting before any recursion. A chunk ends where an item keyword begins the next one;
-//! an unclosed bracket ends at an item at the start of a line.
+//! The pass splits a file into one chunk per item, so that an invalid item does not affect its
+//! neighbours, and limits nesting before any recursion. A chunk ends where an item keyword begins
+//! the next one. An unclosed bracket ends at an item at the start of a line.
 
 use crate::diagnostic::Diagnostic;
 use crate::errors;
@@ -13,7 +13,7 @@ use crate::span::FileId;
 /// A range of tokens that is parsed as one item.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chunk {
-    /// Its first token.
+    /// The first token.
     pub first: usize,
     /// The index after its last token.
     pub last: usize,
@@ -160,9 +160,10 @@ struct StructurePass<'t> {
     file: FileId,
     text: &'t str,
     tokens: &'t [Token],
-    /// Open brackets and, as `i`, `t`, `q` and `<`, open `if`s, `then`s, quantifiers and type arguments.
+    /// The open brackets and, as `i`, `t`, `q` and `<`, the open `if`s, `then`s, quantifiers and
+    /// type arguments.
     open: Vec<(u8, u32)>,
-    /// How many of `(`, `[`, `{` are open.
+    /// The numbers of open `(`, `[` and `{`.
     counts: [usize; 3],
     /// True if nesting is over the limit and has been reported.
     deep: bool,
@@ -264,8 +265,8 @@ impl StructurePass<'_> {
         }
     }
 
-    /// Returns whether a value or a role must follow this token in the item that begins at `start`: the expression of
-    /// a define and the approval of a statement stand in no brackets.
+    /// Returns true if a value or a role must follow this token in the item that begins at `start`:
+    /// the expression of a define and the approval of a statement are not in brackets.
     fn expects_value(&self, start: usize, index: usize) -> bool {
         const BEFORE_A_VALUE: [&str; 14] = [
             "if",
@@ -284,7 +285,7 @@ impl StructurePass<'_> {
             "any",
         ];
         let text = |at: usize| self.tokens[at].text(self.text);
-        // After these no type is open, so this `>` compares.
+        // After these, no type is open, so this `>` is a comparison.
         let compares = || {
             text(index) == ">"
                 && (start..index).any(|at| matches!(text(at), "=" | "when" | "unless"))

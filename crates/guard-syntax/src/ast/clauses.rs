@@ -7,9 +7,9 @@ use super::*;
 pub struct Tool {
     /// The wire name that the harness uses, if it is not an identifier.
     pub real_name: Option<Str>,
-    /// Its name in the guard.
+    /// The name in the guard.
     pub name: Ident,
-    /// Its parameters.
+    /// The parameters.
     pub params: Vec<Field>,
     /// The clauses.
     pub clauses: Vec<Clause>,
@@ -18,9 +18,9 @@ pub struct Tool {
 /// `group NAME = { members }`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// Its name.
+    /// The name.
     pub name: Ident,
-    /// Its members.
+    /// The members.
     pub members: ToolSet,
 }
 
@@ -29,7 +29,7 @@ pub struct Group {
 pub struct ToolSet {
     /// `deploy`, `{ a, b }`, `tag x`, `"mcp__*"`, `all`.
     pub members: Vec<Member>,
-    /// Written without braces (one member only).
+    /// True if written without braces, which is possible for one member only.
     pub bare: bool,
     /// The position in the source.
     pub span: SpanEq,
@@ -51,37 +51,38 @@ pub enum Member {
 /// `policy NAME for TOOLS [except TOOLS] [shadow] { clauses }`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
-    /// Its name.
+    /// The name.
     pub name: Ident,
     /// The tools that it governs.
     pub tools: ToolSet,
-    /// Those of them that it does not govern.
+    /// The tools among these that the policy does not govern.
     pub except: Option<ToolSet>,
-    /// True if the whole policy is in shadow.
+    /// True if the whole policy is in shadow mode.
     pub shadow: bool,
-    /// Its clauses.
+    /// The clauses.
     pub clauses: Vec<Clause>,
 }
 
-/// `property NAME [monitor|proved] [for TOOLS [except TOOLS]] { clauses }`: what the rest of the guard is claimed to imply.
+/// `property NAME [monitor|proved] [for TOOLS [except TOOLS]] { clauses }`: a claim that the rest
+/// of the guard implies these clauses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Property {
     /// The mode of the claim.
     pub mode: PropertyMode,
-    /// True if it is written without `for`: of all tools.
+    /// True if it is written without `for`, and thus concerns all tools.
     pub of_all: bool,
-    /// The clauses as those of a policy that is never to refuse a call: its name, tools and clauses.
+    /// The name, the tools and the clauses, in the form of a policy that must never refuse a call.
     pub policy: Policy,
 }
 
 /// The mode of a property: how strictly its claim is enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PropertyMode {
-    /// It is looked into by `verify`.
+    /// Only `verify` checks the claim.
     Claimed,
-    /// Where it is not proved, the compiled guard reports calls that break it.
+    /// If the claim is not proved, the compiled guard reports calls that break it.
     Monitor,
-    /// It must be proved, else the guard does not compile.
+    /// The claim must be proved; otherwise the guard does not compile.
     Proved,
 }
 
@@ -161,13 +162,14 @@ pub enum ClauseKind {
     },
     /// `learn FACT(…) …`.
     Learn(Learn),
-    /// `undecoded clear|keep|halt`: what becomes of the observed variables if a result does not decode.
+    /// `undecoded clear|keep|halt`: the effect of a result that does not decode on the observed
+    /// variables.
     Undecoded(Ident),
     /// `reconcile e [because "…"]`.
     Reconcile {
         /// The condition.
         condition: Expr,
-        /// Why the session halts where it does not hold.
+        /// The reason for a halt if the condition does not hold.
         because: Option<Template>,
     },
     /// `transform PARAM = e` or `transform result.a.b = e`, then `[when e | unless e] [because "…"]`.
@@ -176,7 +178,7 @@ pub enum ClauseKind {
         target: Ident,
         /// The fields on the path into the result.
         path: Vec<Ident>,
-        /// The value in its place.
+        /// The value that replaces it.
         value: Expr,
         /// `when e` / `unless e`.
         guard: Option<ClauseCondition>,
@@ -187,9 +189,9 @@ pub enum ClauseKind {
     Private {
         /// The part of the result, or of an element.
         part: PartPath,
-        /// Who may read that part.
+        /// The readers of that part.
         to: Option<Expr>,
-        /// `for a, b in e`, from the outermost: binders and what they range over.
+        /// `for a, b in e`, from the outermost: the binders and the collections.
         each: Vec<(Vec<Ident>, Expr)>,
         /// `when e` / `unless e`.
         guard: Option<ClauseCondition>,
@@ -216,11 +218,11 @@ pub enum ClauseKind {
     Name(Str),
     /// `trusted [EXTRACTOR(]result.a.b[)] [for a in e …] [when e | unless e]`.
     Trusted {
-        /// What reads the part: only the values that it extracts are trusted.
+        /// The extractor of the part: only the values that it extracts are trusted.
         extractor: Option<Ident>,
-        /// The part of the result, or of an element; the whole result where it is absent.
+        /// The part of the result, or of an element; the whole result if it is absent.
         part: Option<PartPath>,
-        /// `for a, b in e`, from the outermost: binders and what they range over.
+        /// `for a, b in e`, from the outermost: the binders and the collections.
         each: Vec<(Vec<Ident>, Expr)>,
         /// `when e` / `unless e`.
         guard: Option<ClauseCondition>,
@@ -241,13 +243,13 @@ pub struct ClauseCondition {
 /// `[latest] TOOL [(keys)] [since TOOL] [within D]` in a `requires`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Requirement {
-    /// True if the last call that settled must be the success.
+    /// True if the most recently settled call must be the success.
     pub latest: bool,
     /// The tool that must have succeeded.
     pub tool: Ident,
     /// `(path)` or `(path: target)`.
     pub keys: Vec<Arg>,
-    /// The call must have begun after every call of this tool ended.
+    /// The tool whose calls must all have ended before the success began.
     pub since: Option<Ident>,
     /// The maximum age of the success.
     pub within: Option<Literal>,
@@ -260,7 +262,7 @@ pub struct Requirement {
 pub struct Limit {
     /// The maximum count.
     pub count: Literal,
-    /// `success`: calls that failed do not count.
+    /// True for `success`: failed calls do not count.
     pub success: bool,
     /// The scope of the count.
     pub scope: LimitScope,
@@ -290,7 +292,7 @@ pub struct Effect {
     pub kind: EffectKind,
     /// The written target.
     pub target: Target,
-    /// `for a, b in e`, from the outermost: binders and what they range over.
+    /// `for a, b in e`, from the outermost: the binders and the collections.
     pub each: Vec<(Vec<Ident>, Expr)>,
     /// `when e`, only with `for`.
     pub when: Option<Expr>,
@@ -346,7 +348,7 @@ pub struct Learn {
     pub fact: Ident,
     /// Column values, by position or by name.
     pub args: Vec<Arg>,
-    /// `for id, v in e`, from the outermost: binders and what they range over.
+    /// `for id, v in e`, from the outermost: the binders and the collections.
     pub each: Vec<(Vec<Ident>, Expr)>,
     /// `when e`.
     pub when: Option<Expr>,
@@ -355,7 +357,7 @@ pub struct Learn {
 /// `e` or `name: e`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Arg {
-    /// The name, where given.
+    /// The name, if given.
     pub name: Option<Ident>,
     /// The value.
     pub value: Expr,
@@ -384,7 +386,7 @@ pub enum ResultStep {
 pub enum InvariantMode {
     /// Checked before every call that could break it.
     Enforced,
-    /// Reported and recorded, denies nothing.
+    /// Reported and recorded, without denying calls.
     Monitor,
     /// Must be proved when the guard is compiled.
     Proved,
@@ -395,7 +397,7 @@ pub enum InvariantMode {
 /// `invariant NAME [MODE] { e } [because "…"]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Invariant {
-    /// Its name.
+    /// The name.
     pub name: Ident,
     /// The mode.
     pub mode: InvariantMode,
@@ -408,22 +410,23 @@ pub struct Invariant {
 /// `fact NAME(columns) [max N [else halt]]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fact {
-    /// Its name.
+    /// The name.
     pub name: Ident,
-    /// Its columns; `key` marks those that identify a row.
+    /// The columns; `key` marks those that identify a row.
     pub columns: Vec<Field>,
     /// The maximum number of rows.
     pub max: Option<Literal>,
-    /// True for `else halt`: one row more halts the session. False if the oldest row goes.
+    /// True for `else halt`: a further row halts the session. False if the oldest row is removed.
     pub halts: bool,
 }
 
-/// `statement NAME(params) [max N] approval ROLE …`: what the agent asserts and somebody approves.
+/// `statement NAME(params) [max N] approval ROLE …`: an assertion of the agent that a person
+/// approves.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
-    /// Its name.
+    /// The name.
     pub name: Ident,
-    /// What it says: the key, then the rest.
+    /// The parameters: the key, then the rest.
     pub params: Vec<Field>,
     /// The maximum number of statements that are kept.
     pub max: Option<Literal>,

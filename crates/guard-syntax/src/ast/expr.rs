@@ -74,7 +74,7 @@ pub enum ExprKind {
     Probe(Ident),
     /// `not e`, `-e`, `once e`, `historically e`, `previous e`.
     Unary(UnaryOp, Box<Expr>),
-    /// Every infix operator but `else`.
+    /// Every infix operator except `else`.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
     /// `e is none` (false) / `e is some` (true).
     Is(Box<Expr>, bool),
@@ -86,7 +86,7 @@ pub enum ExprKind {
     Quantified {
         /// The quantifier.
         op: Quantifier,
-        /// One name, or several in step with `zip(…)` or map entries.
+        /// One name, or several names with `zip(…)` or for map entries.
         binders: Vec<Ident>,
         /// The collection.
         over: Box<Expr>,
@@ -198,7 +198,7 @@ pub enum Quantifier {
 }
 
 impl Quantifier {
-    /// Returns true if it is written before its operand, without parentheses of its own.
+    /// Returns true if the quantifier is written before its operand, without its own parentheses.
     pub fn is_prefix(self) -> bool {
         matches!(self, Quantifier::All | Quantifier::Any | Quantifier::First)
     }

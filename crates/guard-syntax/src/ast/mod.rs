@@ -1,8 +1,9 @@
 //! The abstract syntax tree of a `.guard` file.
 //!
-//! One type per construct of the language reference, with spans everywhere and literals as written
-//! (the compiler's `types` module evaluates them). Independent of names, types and pest. Equality
-//! of trees ignores spans: two files with the same content but different layout are equal.
+//! There is one type per construct of the language reference. All nodes have spans, and literals
+//! are kept as written (the compiler's `types` module evaluates them). The tree does not depend on
+//! names, types and pest. Equality of trees ignores spans: two files with the same content and
+//! different layout are equal.
 
 mod clauses;
 mod expr;
@@ -57,7 +58,7 @@ pub struct Header {
     pub name: Ident,
     /// `edition N`, as written.
     pub edition: Option<Literal>,
-    /// True if the whole guard is in shadow: evaluated and recorded, without effect.
+    /// True if the whole guard is in shadow mode: evaluated and recorded, without effect.
     pub shadow: bool,
     /// The whole header line.
     pub span: SpanEq,
@@ -113,7 +114,7 @@ pub enum ItemKind {
     Group(Group),
     /// `policy NAME for TOOLS { … }`.
     Policy(Policy),
-    /// `property`
+    /// `property NAME [MODE] { clauses }`.
     Property(Property),
     /// `invariant NAME [MODE] { e }`.
     Invariant(Invariant),
@@ -153,9 +154,9 @@ pub enum UseTarget {
 /// `enum NAME { variants }`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Enum {
-    /// Its name.
+    /// The name.
     pub name: Ident,
-    /// Its variants; an identifier or a quoted string.
+    /// The variants; an identifier or a quoted string.
     pub variants: Vec<Variant>,
 }
 
@@ -171,9 +172,9 @@ pub struct Variant {
 /// `record NAME { fields }`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordDecl {
-    /// Its name.
+    /// The name.
     pub name: Ident,
-    /// Its fields.
+    /// The fields.
     pub fields: Vec<Field>,
 }
 
@@ -182,9 +183,9 @@ pub struct RecordDecl {
 pub struct Field {
     /// The `///` lines before it.
     pub docs: Vec<String>,
-    /// Its name.
+    /// The name.
     pub name: Ident,
-    /// Its type.
+    /// The type.
     pub ty: Type,
     /// True if marked `secret`, which is written before the type: `token: secret string`.
     pub secret: bool,
@@ -192,7 +193,7 @@ pub struct Field {
     pub key: bool,
     /// True if marked `caseless`, which is written after `key`; only for fact columns.
     pub caseless: bool,
-    /// The forms besides its own in which a value is taken.
+    /// The other forms in which a value is accepted.
     pub forms: OtherForms,
     /// `as "NAME"`: its name in JSON.
     pub wire: Option<Str>,
@@ -200,21 +201,22 @@ pub struct Field {
     pub span: SpanEq,
 }
 
-/// `[from WORD] [rounded [N]] [timezone "±hh:mm"] [else VARIANT]`: the forms besides its own in which a value is taken.
+/// `[from WORD] [rounded [N]] [timezone "±hh:mm"] [else VARIANT]`: the other forms in which a value
+/// is accepted.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OtherForms {
     /// `from WORD`.
     pub from: Option<Ident>,
     /// `rounded [N]`.
     pub rounded: Option<Rounding>,
-    /// `timezone "±hh:mm"`: the offset of a time that is written without one.
+    /// `timezone "±hh:mm"`: the offset of a time without one.
     pub timezone: Option<Str>,
-    /// `else VARIANT`: what stands for a text that is no variant.
+    /// `else VARIANT`: the variant that replaces a text which is not a variant.
     pub fallback: Option<Ident>,
 }
 
 impl OtherForms {
-    /// Returns the words of the first form, and where it stands.
+    /// Returns the words of the first form, and its position.
     pub fn first(&self) -> Option<(&'static str, Span)> {
         let from = self.from.as_ref().map(|form| ("a coercion (`from`)", form.span));
         let rounded = self.rounded.as_ref().map(|form| ("`rounded`", form.span.0));
@@ -224,26 +226,26 @@ impl OtherForms {
     }
 }
 
-/// `rounded [N]`: to so many places.
+/// `rounded [N]`: rounding to N decimal places.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rounding {
-    /// The places behind the point.
+    /// The number of decimal places.
     pub places: Option<Literal>,
     /// The position in the source.
     pub span: SpanEq,
 }
 
-/// `union NAME by TAG [as "NAME"] { cases }`: one of several records, told apart by a member with a
-/// literal text.
+/// `union NAME by TAG [as "NAME"] { cases }`: one of several records, distinguished by a member
+/// with a literal text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Union {
-    /// Its name.
+    /// The name.
     pub name: Ident,
-    /// The member that tells the records apart.
+    /// The member that distinguishes the records.
     pub tag: Ident,
     /// The tag's name in JSON.
     pub wire: Option<Str>,
-    /// Its records.
+    /// The records.
     pub cases: Vec<UnionCase>,
 }
 
@@ -259,7 +261,7 @@ pub struct UnionCase {
 /// `type NAME = TYPE`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alias {
-    /// Its name.
+    /// The name.
     pub name: Ident,
     /// The type that it stands for.
     pub ty: Type,
@@ -268,9 +270,9 @@ pub struct Alias {
 /// `define NAME(params): TYPE = e`: a named expression; a constant if it has no parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Define {
-    /// Its name.
+    /// The name.
     pub name: Ident,
-    /// Its parameters; none for a constant.
+    /// The parameters; none for a constant.
     pub params: Vec<Field>,
     /// The type of its value.
     pub ty: Type,
@@ -283,9 +285,9 @@ pub struct Define {
 pub struct StateVar {
     /// The `///` lines before it.
     pub docs: Vec<String>,
-    /// Its name.
+    /// The name.
     pub name: Ident,
-    /// Its type.
+    /// The type.
     pub ty: Type,
     /// The initial value of a session.
     pub init: Expr,
@@ -300,7 +302,7 @@ pub struct Budget {
     pub unit: Ident,
     /// The amount.
     pub amount: Literal,
-    /// The host reports what is spent; no tool needs to cost any.
+    /// True if the host reports the amount spent; no tool needs to have a cost in this unit.
     pub host: bool,
 }
 

@@ -5,9 +5,9 @@ use super::*;
 /// `lifecycle NAME { … }` (reference §6).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lifecycle {
-    /// Its name.
+    /// The name.
     pub name: Ident,
-    /// Its clauses.
+    /// The clauses.
     pub clauses: Vec<Spanned<LifecycleClause>>,
 }
 
@@ -38,7 +38,7 @@ pub enum LifecycleClause {
 pub struct Transition {
     /// `agent` or `harness`.
     pub actor: Ident,
-    /// Its name.
+    /// The name.
     pub name: Ident,
     /// The source states.
     pub from: Vec<Ident>,
@@ -53,22 +53,22 @@ pub struct Transition {
 /// `probe NAME { … }`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Probe {
-    /// Its name.
+    /// The name.
     pub name: Ident,
-    /// Its clauses.
+    /// The clauses.
     pub clauses: Vec<Spanned<ProbeClause>>,
 }
 
 /// One clause of a probe.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ProbeClause {
-    /// `returns TYPE [FORMS]`; `bool` when not said.
+    /// `returns TYPE [FORMS]`; `bool` by default.
     Returns(Type, OtherForms),
     /// `command "a" "b" [env "A" "B"]`: standard output decoded as the type, or success for a `bool`.
     Command {
         /// The binary and its arguments.
         argv: Vec<Str>,
-        /// The environment variables it is given.
+        /// The environment variables that the command gets.
         env: Vec<Str>,
     },
     /// `file "p"`: true if the file exists.
@@ -93,9 +93,9 @@ pub enum ProbeClause {
 /// `feedback NAME TRIGGER, TRIGGER { blocks }` (reference §7).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Feedback {
-    /// Its name.
+    /// The name.
     pub name: Ident,
-    /// The triggers, any of which wakes it.
+    /// The triggers, any of which activates the provider.
     pub triggers: Vec<Spanned<Trigger>>,
     /// The blocks; the first one whose condition holds is delivered.
     pub blocks: Vec<FeedbackBlock>,
@@ -147,7 +147,7 @@ pub enum BlockCondition {
 pub struct FeedbackNote {
     /// True for `suggest` rather than `observe`.
     pub suggest: bool,
-    /// Its text.
+    /// The text.
     pub text: Template,
 }
 
@@ -182,7 +182,7 @@ pub enum CheckKind {
     Command {
         /// The binary and its arguments.
         argv: Vec<Str>,
-        /// The environment variables it is given.
+        /// The environment variables that the command gets.
         env: Vec<Str>,
         /// The expected exit status.
         exits: Literal,
@@ -211,16 +211,16 @@ pub enum CheckKind {
 /// `attest NAME { dimension: check … }`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attest {
-    /// Its name.
+    /// The name.
     pub name: Ident,
-    /// Its dimensions, each a check or a score in 0..=1.
+    /// The dimensions, each a check or a score in 0..=1.
     pub dimensions: Vec<(Ident, Check)>,
 }
 
 /// `goal NAME { e; e }`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Goal {
-    /// Its name.
+    /// The name.
     pub name: Ident,
     /// The conditions to reach.
     pub conditions: Vec<Expr>,
@@ -229,11 +229,11 @@ pub struct Goal {
 /// `contract NAME [: WHOLE] { … }` (reference §9).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contract {
-    /// Its name.
+    /// The name.
     pub name: Ident,
-    /// The document, if it is no object of the clauses' members.
+    /// The document, if it is not an object with the members of the clauses.
     pub whole: Option<Whole>,
-    /// Its clauses.
+    /// The clauses.
     pub clauses: Vec<Spanned<ContractClause>>,
 }
 
@@ -251,11 +251,11 @@ pub enum Whole {
 pub struct ItemsClause {
     /// The shape of an item.
     pub shape: ItemShape,
-    /// The maximum number of kept items.
+    /// The maximum number of items that are kept.
     pub max: Option<Literal>,
     /// The key that ranks items, best first.
     pub by: Option<Ident>,
-    /// `partial ok`: the range of it.
+    /// The range of `partial ok`, if it is written.
     pub partial: Option<SpanEq>,
 }
 
@@ -266,20 +266,20 @@ pub enum ContractClause {
     Field(Field),
     /// `items NAME[.NAME]: SHAPE [max N] [by KEY] [partial ok] [as "NAME"]`.
     Items {
-        /// `///`; a list within items has that of the record's member.
+        /// The `///` lines; a nested list has those of the record's member.
         docs: Vec<String>,
         /// The member that holds the items; for a nested list, after the name of the outer list.
         path: Vec<Ident>,
-        /// What its items are.
+        /// The shape of the items.
         list: ItemsClause,
-        /// Its name in JSON.
+        /// The name in JSON.
         wire: Option<Str>,
     },
     /// `bounds { depth 8, string 4000, bytes 1MiB, quarantine 20 }`.
     Bounds(Vec<(Ident, Literal)>),
     /// `reference a.b in e`.
     Reference {
-        /// The member that refers.
+        /// The member that contains the reference.
         path: Vec<Ident>,
         /// The allowed values.
         allowed: Expr,

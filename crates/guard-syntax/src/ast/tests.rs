@@ -5,9 +5,9 @@ use super::*;
 /// `test "…" { steps }`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Test {
-    /// Its title.
+    /// The title.
     pub title: Str,
-    /// The title of the test whose steps come first, after `after`.
+    /// The title of the test whose steps run first, from `after`.
     pub after: Option<Str>,
     /// The steps, in order.
     pub steps: Vec<TestStep>,
@@ -27,7 +27,7 @@ pub struct TestStep {
 pub struct ToolCall {
     /// The tool.
     pub tool: Ident,
-    /// Its arguments, by name.
+    /// The arguments, by name.
     pub args: Vec<Arg>,
 }
 
@@ -42,12 +42,12 @@ pub enum TestStepKind {
         call: ToolCall,
         /// The call's id, for evidence.
         name: Option<Ident>,
-        /// What it returns.
+        /// The result that the call returns.
         returns: Option<Expr>,
-        /// True if that must not decode; without `returns`, it cannot be read as JSON.
+        /// True if the result must not decode. Without `returns`, it cannot be parsed as JSON.
         undecoded: bool,
     },
-    /// `allowed CALL`: the call would be allowed; it does not run.
+    /// `allowed CALL`: the call would be allowed. It does not run.
     Allowed(ToolCall),
     /// `denied CALL [by CODE[(names)]] [because "…"]`.
     Denied {
@@ -76,7 +76,7 @@ pub enum TestStepKind {
         /// The tool whose call is in flight.
         for_tool: Option<Ident>,
     },
-    /// `start NAME = CALL`: must be allowed, stays in flight.
+    /// `start NAME = CALL`: the call must be allowed, and stays in flight.
     Start(Ident, ToolCall),
     /// `finish NAME ok|fails [returns e] [undecoded]`.
     Finish {
@@ -84,9 +84,9 @@ pub enum TestStepKind {
         name: Ident,
         /// True if it succeeds.
         success: bool,
-        /// What it returns.
+        /// The result that the call returns.
         returns: Option<Expr>,
-        /// True if that must not decode; without `returns`, it cannot be read as JSON.
+        /// True if the result must not decode. Without `returns`, it cannot be parsed as JSON.
         undecoded: bool,
     },
     /// `approve CALL by ROLE [within D]`.
@@ -102,7 +102,7 @@ pub enum TestStepKind {
     Revoke {
         /// The exact call.
         call: ToolCall,
-        /// The role that takes its approval back.
+        /// The role that revokes its approval.
         role: Ident,
     },
     /// `after D`: the clock advances.
@@ -121,7 +121,7 @@ pub enum TestStepKind {
     Prompt(Str),
     /// `expect e`: a condition on the current state, history and clock.
     Expect(Expr),
-    /// `shows e`: the agent reads this of the last result.
+    /// `shows e`: the part of the last result that the agent reads.
     Shows(Expr),
     /// `halted`: the session is halted.
     Halted,
@@ -146,10 +146,10 @@ pub enum TestStepKind {
     },
     /// `git committed` / `git uncommitted`.
     Git(bool),
-    /// `verify "ITEM" [because "…"]`: the harness judges its criteria; the resulting reasons
+    /// `verify "ITEM" [because "…"]`: the harness judges the item's criteria. The resulting reasons
     /// contain the text.
     Verify(Str, Option<Str>),
-    /// `move "ITEM" by TRANSITION [because "…"]`: the harness moves it, with this reason.
+    /// `move "ITEM" by TRANSITION [because "…"]`: the harness moves the item, with this reason.
     Move(Str, Ident, Option<Str>),
     /// `item "ITEM" is STATE`.
     Item(Str, Ident),
@@ -163,7 +163,7 @@ pub enum TestStepKind {
         lines: Vec<Str>,
         /// The expected state of the report.
         state: Ident,
-        /// True if the text is cut.
+        /// True if the text is cut off.
         truncated: bool,
         /// The number of valid items.
         items: Option<Literal>,

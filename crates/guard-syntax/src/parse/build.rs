@@ -1,4 +1,4 @@
-//! The builder: words, strings, literals and documentation, and their diagnostics.
+//! The builder of words, strings, literals and documentation, with their diagnostics.
 //!
 //! A function returns `None` only for text that the grammar should have rejected; the item is then
 //! dropped.
@@ -284,7 +284,7 @@ pub(crate) enum LiteralKind {
     Size,
 }
 
-/// Returns the kind of literal that `text` is, if it is one.
+/// Returns the kind of literal of `text`; `None` if it is not a literal.
 pub(crate) fn literal_kind(text: &str) -> Option<LiteralKind> {
     let whole = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let rest = whole
@@ -302,7 +302,7 @@ pub(crate) fn literal_kind(text: &str) -> Option<LiteralKind> {
     is_duration(text).then_some(LiteralKind::Duration)
 }
 
-/// Returns whether a text is digits and a unit, repeated.
+/// Returns true if a text is a sequence of numbers with units.
 fn is_duration(text: &str) -> bool {
     let mut rest = text;
     while !rest.is_empty() {

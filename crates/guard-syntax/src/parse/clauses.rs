@@ -282,7 +282,7 @@ impl TreeBuilder<'_> {
         Some(Learn { fact, args, each, when })
     }
 
-    /// Reads the condition on elements; `None` within where there is none.
+    /// Parses the condition on elements; the inner value is `None` if there is none.
     fn take_each_when(&mut self, parts: &mut ChildNodes) -> Option<Option<Expr>> {
         Some(match parts.accept(Rule::each_when) {
             Some(node) => Some(self.take_expr(&mut ChildNodes::new(node))?),

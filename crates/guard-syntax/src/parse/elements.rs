@@ -179,7 +179,7 @@ pub(super) fn begins(kind: ElementKind, site: &Site, index: usize) -> bool {
             "at" | "exists" | "missing" | "file" | "prompt" => next == Some(TokenKind::String),
             "expect" | "halted" => true,
             "no" => site.word(index + 1) == "feedback",
-            // `finish a ok returns 1` holds the word `ok`, and no step begins there.
+            // `finish a ok returns 1` contains the word `ok`, which does not begin a step there.
             "ok" | "fails" | "allowed" | "denied" | "asks" | "waits" | "approve" | "revoke" => {
                 named && site.word(index + 2) == "("
             }

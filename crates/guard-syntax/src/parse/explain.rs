@@ -1,8 +1,8 @@
-//! Explains in one diagnostic why a text does not parse.
+//! The explanation, in one diagnostic, why a text does not parse.
 //!
-//! Parses the text again to find the position of the failure and the tokens that could follow,
-//! looks for a common mistake, and otherwise reports the found and the expected text in the terms
-//! of the reference.
+//! The module parses the text again to find the position of the failure and the possible tokens
+//! there, looks for a common mistake, and otherwise reports the found and the expected text in the
+//! terms of the reference.
 
 use super::build::is_reserved;
 use super::elements;
@@ -146,14 +146,14 @@ fn slip(site: &Site, index: usize, expected: &[Rule]) -> Option<Diagnostic> {
     {
         return Some(errors::missing_operand(site.span(index - 1), before));
     }
-    // A mark of a column with a typo is read as the name of the next one.
+    // A misspelled mark of a column is read as the name of the next column.
     if wants(Rule::colon)
         && !before.is_empty()
         && let Some(meant) = nearest(before, &["key", "caseless"])
     {
         return Some(errors::misspelled_word(site.span(index - 1), before, meant));
     }
-    // `else` itself is right, and what follows is not.
+    // `else` itself is correct, but the text after it is not.
     if wants(Rule::else_halt) && found == "else" && index + 1 < site.last {
         let word = site.word(index + 1);
         if nearest(word, &["halt"]).is_some() {
@@ -361,7 +361,7 @@ fn phrase(expected: &[Rule], next: &str) -> String {
             (name, _) => push(name.to_owned()),
         }
     }
-    // After a value anything may follow; operators are not listed.
+    // Anything may follow a value, so operators are not listed.
     if names.len() > 1 || expected.contains(&Rule::EOI) {
         names.retain(|name| name != "an operator" || next.is_empty());
     }

@@ -1,8 +1,8 @@
 //! Expressions: precedence climbing over the grammar's flat list of operands and operators.
 //!
-//! The climbing keeps its own stack, so a long chain of operators uses heap and no call stack; a
-//! tree deeper than [`MAX_DEPTH`] is reported and never built. Only brackets recurse, and their
-//! nesting was limited before.
+//! The parser keeps its own stack, so a long chain of operators uses heap and no call stack. A tree
+//! deeper than [`MAX_DEPTH`] is reported and never built. Only brackets recurse, and their nesting
+//! was limited before.
 
 use super::build::{LiteralKind, TreeBuilder, literal_kind};
 use super::grammar::{ChildNodes, Rule, SyntaxNode};

@@ -1,6 +1,6 @@
-//! Parser: `build` reads words and literals, `expr` expressions, `types` types and fields; `items`,
-//! `clauses`, `blocks` and `scenario` read the constructs of these names; `recover` finds the
-//! errors in an item that does not parse. Names are not resolved here.
+//! The parser. `build` parses words and literals, `expr` expressions, `types` types and fields;
+//! `items`, `clauses`, `blocks` and `scenario` parse the constructs of these names; `recover` finds
+//! the errors in an item that does not parse. Names are not resolved here.
 
 mod blocks;
 mod build;
@@ -27,18 +27,19 @@ pub(crate) use expr::level;
 use build::TreeBuilder;
 use std::borrow::Cow;
 
-/// The result of parsing: the tree as far as it could be read, and the diagnostics.
+/// The result of parsing: the tree of the valid parts, and the diagnostics.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parse {
     /// The tree, without invalid items and clauses.
     pub file: ast::File,
     /// The diagnostics, in source order.
     pub diagnostics: Vec<Diagnostic>,
-    /// The names of the items that could not be read. They are declared, though nothing else is known of them.
+    /// The names of the items that could not be parsed. They are declared, but nothing else is
+    /// known about them.
     pub dropped: Vec<String>,
 }
 
-/// Parses a `.guard` text. Never fails, never panics, takes linear time.
+/// Parses a `.guard` text. It never fails, never panics, and takes linear time.
 pub fn parse(file: FileId, text: &str) -> Parse {
     read(file, text).0
 }
@@ -90,7 +91,7 @@ pub(crate) fn read(file: FileId, text: &str) -> (Parse, Scan, Structure, Loose) 
     (Parse { file: tree, diagnostics, dropped }, scan, structure, loose)
 }
 
-/// Returns the text with every comment overwritten by spaces; all positions stay the same.
+/// Returns the text with every comment overwritten by spaces, so that all positions stay the same.
 fn without_comments<'t>(text: &'t str, scan: &Scan) -> Cow<'t, str> {
     if scan.comments.is_empty() {
         return Cow::Borrowed(text);
@@ -139,7 +140,7 @@ impl<'t> Parser<'t> {
         first: &mut Option<Span>,
         tree: &mut ast::File,
     ) {
-        // The words on the first line that can belong to the header.
+        // The words on the first line that may belong to the header.
         let site = self.site(chunk.first, chunk.last);
         let words = (chunk.first + 1..chunk.last.min(chunk.first + 5))
             .take_while(|&i| !site.fresh_line(i))

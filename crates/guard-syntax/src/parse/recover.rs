@@ -1,7 +1,8 @@
-//! Recovery: finds the errors inside an item that does not parse, and keeps its valid parts.
+//! The recovery from errors: it finds the errors inside an item that does not parse, and keeps its
+//! valid parts.
 //!
-//! A block item is split into its elements; a valid element is added to the tree, an invalid one
-//! gives one error. A lexical or bracket fault in an element was already reported, and no second
+//! A block item is split into its elements. A valid element is added to the tree, an invalid one
+//! gives one error. A lexical or bracket fault in an element was already reported, so no second
 //! error is added.
 
 use super::build::TreeBuilder;
@@ -19,7 +20,7 @@ use crate::structure::ITEM_KEYWORDS;
 /// The text that may follow an item.
 const NEXT_ITEM: &str = "the next item";
 
-/// A range of tokens that is parsed as one element; an uncertain cut is undone if that helps.
+/// A range of tokens that is parsed as one element. An uncertain cut is undone if that helps.
 struct Cut {
     first: usize,
     sure: bool,
@@ -55,7 +56,7 @@ impl<'t> Parser<'t> {
         None
     }
 
-    /// Returns the item that the chunk would be if its first word were `keyword`.
+    /// Returns the item that the chunk would be with `keyword` as its first word.
     fn repaired(&mut self, chunk: Chunk, keyword: &str) -> Option<FileItem> {
         let rule = rule_of(keyword)?;
         let site = self.site(chunk.first, chunk.last);

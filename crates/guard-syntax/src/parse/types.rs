@@ -79,7 +79,7 @@ impl TreeBuilder<'_> {
         Some(Field { docs, name, ty, secret, key, caseless, forms, wire, span })
     }
 
-    /// Parses the forms besides its own in which a value is taken.
+    /// Parses the other forms in which a value is accepted.
     pub fn take_forms(&mut self, parts: &mut ChildNodes) -> OtherForms {
         let Some(node) = parts.accept(Rule::forms) else { return OtherForms::default() };
         let mut parts = ChildNodes::new(node);

@@ -1,4 +1,5 @@
-//! Prints the contents of lifecycles, probes, feedback, completion, attestations and contracts.
+//! Printing of the contents of lifecycles, probes, feedback, completion, attestations and
+//! contracts.
 
 use super::clauses::{guard, names};
 use super::expr;
@@ -152,7 +153,7 @@ fn trigger(trigger: &Trigger) -> String {
         Trigger::Denied(Some(tools)) => format!("on denied {}", text::tools(tools)),
         Trigger::When(e) => {
             let condition = expr::flat(e);
-            // `created(…)` and `denied` would be read as triggers.
+            // `created(…)` and `denied` would be parsed as triggers.
             let clash = condition.starts_with("created(") || condition.starts_with("denied");
             if clash { format!("on ({condition})") } else { format!("on {condition}") }
         }
@@ -234,8 +235,8 @@ impl PrintedElement for Check {
     }
 }
 
-/// Returns whether a condition would be read as another check, or as a continuation of the previous
-/// condition.
+/// Returns true if a condition would be parsed as another check, or as a continuation of the
+/// previous condition.
 fn reads_as_check(text: &str) -> bool {
     let word = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or("");
     text.starts_with('-')
@@ -258,7 +259,7 @@ impl PrintedElement for (Ident, Check) {
     }
 }
 
-/// Prints what the items of a list are.
+/// Prints the shape of a list's items and its options.
 pub(super) fn items(list: &ItemsClause) -> String {
     let shape = match &list.shape {
         ItemShape::Type(ty) => text::ty(ty),

@@ -1,4 +1,4 @@
-//! The clauses of tools and policies.
+//! Printing of the clauses of tools and policies.
 
 use super::items::{Piece, PrintedElement};
 use super::page::PrintedText;
@@ -42,7 +42,7 @@ impl PrintedElement for Clause {
     }
 }
 
-/// Adds `because "…"`, on a line of its own if the whole does not fit.
+/// Adds `because "…"`, on a separate line if the whole does not fit.
 fn saying(pieces: &mut Vec<Piece<'_>>, because: Option<&Template>) {
     if let Some(because) = because {
         let because = format!("because {}", text::message(because));
@@ -148,7 +148,7 @@ fn ranges<'a>(pieces: &mut Vec<Piece<'a>>, each: &'a [(Vec<Ident>, Expr)]) {
     }
 }
 
-/// Adds what a statement or a lesson is repeated for.
+/// Adds the ranges and the condition of a statement or a lesson.
 fn elements<'a>(
     pieces: &mut Vec<Piece<'a>>,
     each: &'a [(Vec<Ident>, Expr)],
@@ -256,7 +256,7 @@ impl PrintedText<'_> {
         }
     }
 
-    /// Writes the `approval` of a statement, on a line of its own where it does not fit.
+    /// Writes the `approval` of a statement, on a separate line if it does not fit.
     pub fn approval(&mut self, approval: &Clause) {
         let mut all = vec![Piece::Break];
         all.extend(pieces(&approval.kind));

@@ -1,4 +1,4 @@
-//! Prints expressions: with the necessary parentheses, on one line or on several.
+//! Printing of expressions, with the necessary parentheses, on one line or on several.
 
 use super::text;
 use crate::ast::{Arg, BinaryOp, Expr, ExprKind, Ident, Quantifier, UnaryOp};
@@ -28,7 +28,8 @@ pub(super) fn flat(e: &Expr) -> String {
     write(e, FREE, &mut ExprLayout::flat())
 }
 
-/// Returns true if the last word is `first`. Before a condition such as `x in xs` it would be read as a quantifier.
+/// Returns true if the last word is `first`. Before a condition such as `x in xs` it would be
+/// parsed as a quantifier.
 pub(super) fn ends_in_first(text: &str) -> bool {
     text.strip_suffix("first").is_some_and(|before| {
         !before.ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'))
@@ -40,7 +41,7 @@ pub(super) fn enclosed(e: &Expr) -> String {
     write(e, ENCLOSED, &mut ExprLayout::flat())
 }
 
-/// Prints an expression that begins in `column`; further lines are indented by `indent`.
+/// Prints an expression that begins in `column`. Further lines are indented by `indent`.
 pub(super) fn laid_out(e: &Expr, column: usize, indent: usize) -> String {
     let line = flat(e);
     if column + width(&line) <= WIDTH {
@@ -102,7 +103,8 @@ fn binds(e: &Expr) -> u8 {
 /// The level of an operand that gets parentheses unless it is a primary.
 const PARENTHESIZED: u8 = 12;
 
-/// Returns the level of an operand: readers do not know how tightly `else` binds, nor that `and` binds tighter than `or`.
+/// Returns the level of an operand. It adds parentheses that help readers, who do not know how
+/// tightly `else` binds, nor that `and` binds tighter than `or`.
 fn operand(min: u8, op: Option<BinaryOp>, e: &Expr) -> u8 {
     match &e.kind {
         ExprKind::Else(..) => PARENTHESIZED,
@@ -113,11 +115,11 @@ fn operand(min: u8, op: Option<BinaryOp>, e: &Expr) -> u8 {
 
 fn write(e: &Expr, around: ExprContext, layout: &mut ExprLayout) -> String {
     let own = binds(e);
-    // Open to the right: allowed at the end, after a loose operator.
+    // Open to the right: permitted at the end, after a loose operator.
     let open = own == 0 && (!around.tail || around.min > 4);
     let loose = own > 0 && own < around.min;
     let bare_else = around.branch && matches!(e.kind, ExprKind::Else(..));
-    // `probe` before a name would be read as a probe.
+    // `probe` before a name would be parsed as a probe.
     let probe =
         around.last && around.tail && matches!(&e.kind, ExprKind::Name(name) if name == "probe");
     if open || loose || bare_else || probe {
@@ -298,7 +300,7 @@ fn primary(e: &Expr, layout: &mut ExprLayout) -> String {
         ExprKind::Set(items) => sequence("{", items.iter().map(enclosed).collect(), "}", layout),
         ExprKind::Map(entries) => {
             let entry = |(key, value): &(Ident, Expr)| {
-                // Quotes are kept: without them the text is an int or a bool.
+                // Quotes are kept, because without them the text is an int or a bool.
                 let length = (key.span.end - key.span.start) as usize;
                 let bare = length == key.node.len() && is_key_value(&key.node);
                 let key = if bare { key.node.clone() } else { text::key(&key.node) };
@@ -322,7 +324,7 @@ fn postfix_base(base: &Expr, layout: &mut ExprLayout) -> String {
 }
 
 fn call_args(name: &str, args: &[Arg], layout: &mut ExprLayout) -> String {
-    // `count(x in xs)` would be read as an aggregate.
+    // `count(x in xs)` would be parsed as an aggregate.
     let guarded = matches!(name, "count" | "sum");
     let arg_text = |arg: &Arg| match &arg.name {
         Some(name) => format!("{}: {}", name.node, enclosed(&arg.value)),
@@ -335,8 +337,8 @@ fn call_args(name: &str, args: &[Arg], layout: &mut ExprLayout) -> String {
 /// The width up to which the parts of a sequence share lines.
 const SHORT: usize = 20;
 
-/// Prints parts between brackets. If the layout is broken and one line would be too long, short parts fill
-/// lines, and others have a line each.
+/// Prints parts between brackets. If the layout is broken and one line would be too long, short
+/// parts fill lines, and other parts are on separate lines.
 fn sequence(open: &str, parts: Vec<String>, close: &str, layout: &mut ExprLayout) -> String {
     let line = format!("{open}{}{close}", parts.join(", "));
     match layout.indent {

@@ -1,4 +1,4 @@
-//! Prints items, and the common layout of blocks.
+//! Printing of items, and the common layout of blocks.
 
 use super::expr::{WIDTH, width};
 use super::page::PrintedText;
@@ -47,8 +47,8 @@ impl Piece<'_> {
 }
 
 impl PrintedText<'_> {
-    /// Writes pieces with a line break at each break where the rest of the line has no room for what follows, and
-    /// after a part of several lines.
+    /// Writes pieces. A break becomes a line break if the following text does not fit on the line,
+    /// and after a part of several lines.
     pub fn flow(&mut self, pieces: &[Piece]) {
         let mut is_broken = false;
         self.indent += 2;
@@ -83,7 +83,7 @@ impl PrintedText<'_> {
         }
     }
 
-    /// Writes ` { … }`: one element per line; a single element stays on the line if the author
+    /// Writes ` { … }` with one element per line. A single element stays on the line if the author
     /// wrote it there.
     pub fn block<E: PrintedElement>(&mut self, span: Span, elements: &[E]) {
         self.push(" {");
@@ -104,7 +104,7 @@ impl PrintedText<'_> {
             self.out.truncate(mark);
         }
         if self.trying {
-            // The attempt on one line fails: the caller sees the line break.
+            // The attempt on one line fails, and the caller sees the line break.
             return self.push("\n");
         }
         self.lines(span, elements);
@@ -260,7 +260,7 @@ impl PrintedText<'_> {
         }
     }
 
-    /// Writes fields in braces: on one line if the author wrote them so.
+    /// Writes fields in braces, on one line if the author wrote them so.
     pub fn fields(&mut self, span: Span, fields: &[Field]) {
         let all: Vec<String> = fields.iter().map(text::field).collect();
         let line = format!(" {{ {} }}", all.join(", "));
@@ -464,7 +464,7 @@ impl PrintedElement for Expr {
     }
     fn print(&self, page: &mut PrintedText) {
         let text = super::expr::laid_out(self, page.column(), page.indent + 2);
-        // After another condition a leading minus would be read as subtraction.
+        // After another condition, a leading minus would be parsed as subtraction.
         if text.starts_with('-') || super::expr::ends_in_first(&text) {
             page.push(&format!("({text})"));
         } else {

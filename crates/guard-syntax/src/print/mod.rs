@@ -1,7 +1,8 @@
-//! Prints a tree in the canonical layout: two spaces of indentation, a soft width of 100 columns.
+//! Printing of a tree in the canonical layout: two spaces of indentation, a soft width of 100
+//! columns.
 //!
-//! `page` writes lines and comments, `expr` and `text` the contents of a line; `items`, `blocks`,
-//! `clauses` and `steps` print the constructs of these names. The layout has no options.
+//! `page` writes lines and comments, `expr` and `text` write the contents of a line; `items`,
+//! `blocks`, `clauses` and `steps` print the constructs of these names. The layout has no options.
 
 mod blocks;
 mod clauses;
@@ -45,7 +46,8 @@ fn source<'t>(text: &'t str, scan: &Scan, structure: &Structure, loose: Loose) -
     SourceText { text, comments: loose.comments, docs: loose.docs, brackets }
 }
 
-/// Adjacent items of the same class stay together as the author wrote them.
+/// Returns the class of an item. Adjacent items of the same class stay together as the author wrote
+/// them.
 fn class(item: &FileItem) -> u8 {
     match &item.kind {
         ItemKind::Use(_) => 1,

@@ -1,7 +1,7 @@
-//! The page being written: indentation, comments, blank lines.
+//! The text that is being written: indentation, comments, blank lines.
 //!
-//! Uses only the spans and documentation of the tree. Without a source it writes no comments, and
-//! only the blank lines that the layout requires.
+//! The module uses only the spans and the documentation of the tree. Without a source it writes no
+//! comments, and only the blank lines that the layout requires.
 
 use crate::lexical::{Comment, CommentKind};
 use crate::span::Span;
@@ -13,7 +13,7 @@ pub(super) struct SourceText<'t> {
     pub comments: Vec<Comment>,
     /// For each documented node: its start and the start of its documentation.
     pub docs: Vec<(u32, u32)>,
-    /// For each closing bracket its opening one, sorted by the closing one.
+    /// The opening bracket of each closing bracket, sorted by the closing one.
     pub brackets: Vec<(u32, u32)>,
 }
 
@@ -58,7 +58,7 @@ impl<'t> PrintedText<'t> {
         text.is_some_and(|t| !t.contains('\n')) && !self.comment_before(span.end)
     }
 
-    /// Returns whether an unwritten comment stands before `end`.
+    /// Returns true if there is an unwritten comment before `end`.
     pub fn comment_before(&self, end: u32) -> bool {
         self.peek().is_some_and(|c| c.start < end)
     }
@@ -80,7 +80,7 @@ impl<'t> PrintedText<'t> {
         }
     }
 
-    /// Returns whether an empty line stands before this position in the source.
+    /// Returns true if there is an empty line before this position in the source.
     pub fn blank_before(&self, place: u32) -> bool {
         let Some(source) = &self.source else { return false };
         let Some(before) = source.text.get(..place as usize) else { return false };
@@ -115,7 +115,7 @@ impl<'t> PrintedText<'t> {
         self.line();
     }
 
-    /// Writes the comments that stand before the documentation of the file: licences, directives.
+    /// Writes the comments before the documentation of the file: licences, directives.
     pub fn above_file_docs(&mut self) {
         let Some(source) = &self.source else { return };
         let docs_from = |from: usize| source.text[from..].find("//!").map_or(from, |at| from + at);
@@ -156,7 +156,7 @@ impl<'t> PrintedText<'t> {
         self.comment();
     }
 
-    /// Writes the next comment; one that looks like documentation becomes an ordinary one.
+    /// Writes the next comment. A comment that looks like documentation becomes an ordinary one.
     fn comment(&mut self) {
         let Some(comment) = self.peek() else { return };
         self.next += 1;

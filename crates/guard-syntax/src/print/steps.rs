@@ -1,4 +1,4 @@
-//! Prints the steps of scenarios.
+//! Printing of the steps of scenarios.
 
 use super::blocks::strings;
 use super::clauses::names;

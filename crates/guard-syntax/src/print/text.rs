@@ -1,4 +1,4 @@
-//! Prints strings, messages, regular expressions and types.
+//! Printing of strings, messages, regular expressions and types.
 
 use super::expr;
 use crate::ast::{
@@ -33,7 +33,7 @@ fn escape(text: &str, out: &mut String) {
     }
 }
 
-/// Prints a message: braces doubled, expressions in single braces.
+/// Prints a message with doubled braces, and expressions in single braces.
 pub(super) fn message(template: &Template) -> String {
     let mut out = String::from("\"");
     for part in &template.parts {
@@ -43,7 +43,7 @@ pub(super) fn message(template: &Template) -> String {
             }
             TemplatePart::Expr(e) => {
                 let text = expr::enclosed(e);
-                // `{{` would be read as a brace.
+                // `{{` would be parsed as a literal brace.
                 let pad = if text.starts_with('{') || text.ends_with('}') { " " } else { "" };
                 let _ = write!(out, "{{{pad}");
                 escape(&text, &mut out);
@@ -108,7 +108,7 @@ pub(super) fn field(field: &Field) -> String {
     format!("{}: {secret}{}{key}{caseless}{forms}{wire}", field.name.node, ty(&field.ty))
 }
 
-/// Prints the forms besides its own in which a value is taken.
+/// Prints the other forms in which a value is accepted.
 pub(super) fn forms(forms: &OtherForms) -> String {
     let mut out = String::new();
     if let Some(from) = &forms.from {

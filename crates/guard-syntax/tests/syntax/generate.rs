@@ -1,7 +1,7 @@
 //! Generated trees: every item, clause and expression form, chosen by a string of bytes.
 //!
-//! A byte is a choice; when they run out the first choice is taken, so that shorter strings give smaller
-//! trees and failures shrink.
+//! A byte is a choice. When the bytes run out, the first choice is taken, so that shorter strings
+//! give smaller trees and failures shrink.
 
 mod clauses;
 mod exprs;
@@ -14,7 +14,7 @@ use guard_syntax::span::Span;
 /// A source of choices.
 pub struct Choices<'b> {
     bytes: &'b [u8],
-    /// Inside a message, where regular expressions are left out.
+    /// True inside of a message, where regular expressions are omitted.
     in_message: bool,
 }
 

@@ -1,5 +1,5 @@
-//! The laws: printing and reading are inverse, formatting is stable and keeps comments, reading never panics
-//! and reads each item by itself.
+//! Property tests: printing and parsing are inverse, formatting is stable and keeps comments, and
+//! parsing never panics and parses each item independently.
 
 use crate::generate::Choices;
 use guard_syntax::ast::File;
@@ -19,7 +19,8 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(any::<u8>(), 0..600)
 }
 
-/// The places of blanks outside strings and comments, where a comment may be put.
+/// Returns the positions of whitespace outside of strings and comments, where a comment may be
+/// inserted.
 fn gaps(text: &str) -> Vec<usize> {
     let mut gaps = Vec::new();
     let mut offset = 0;
@@ -41,7 +42,7 @@ fn gaps(text: &str) -> Vec<usize> {
     gaps
 }
 
-/// The comments of a text, sorted; documentation included, markers left out.
+/// Returns the comments of a text, sorted, including documentation, without markers.
 fn comments(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for line in text.lines() {

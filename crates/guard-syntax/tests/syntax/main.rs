@@ -1,4 +1,4 @@
-//! Tests of the syntax crate: case files, laws, and the pages of its codes.
+//! Tests of the syntax crate: case files, property tests, and the pages of its codes.
 
 mod generate;
 mod laws;

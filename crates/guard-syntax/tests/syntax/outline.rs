@@ -1,7 +1,7 @@
 //! A compact outline of a tree and its diagnostics, for snapshots.
 //!
-//! The tree is shown as the formatter prints it, item by item, so that what was understood can be read; an
-//! expression whose grouping matters can be shown by its parentheses.
+//! The tree is shown as the formatter prints it, item by item, so that the result of parsing is
+//! readable. An expression whose grouping matters is shown with parentheses.
 
 use guard_syntax::ast::{Expr, ExprKind, File, ItemKind};
 use guard_syntax::diagnostic::{Diagnostic, DiagnosticSeverity};
@@ -23,7 +23,7 @@ pub fn outline(text: &str) -> String {
     out
 }
 
-/// The tree as text, grouping made visible in `goal`s.
+/// Returns the tree as text. In `goal`s, the grouping is visible.
 fn tree(file: &File) -> String {
     let mut out = guard_syntax::print(file);
     for item in &file.items {
@@ -37,7 +37,7 @@ fn tree(file: &File) -> String {
     out
 }
 
-/// An expression with every operator in parentheses.
+/// Returns an expression with every operator in parentheses.
 fn grouped(e: &Expr) -> String {
     match &e.kind {
         ExprKind::Binary(op, l, r) => format!("({} {op:?} {})", grouped(l), grouped(r)),
@@ -65,7 +65,7 @@ fn grouped(e: &Expr) -> String {
     }
 }
 
-/// `error G0003 3:7-12 message`, and what else there is to say, below.
+/// Formats a diagnostic: `error G0003 3:7-12 message`, with the further details below.
 pub fn rendered(text: &str, d: &Diagnostic) -> String {
     let severity = if d.severity == DiagnosticSeverity::Error { "error" } else { "warning" };
     let mut out =

@@ -1,9 +1,10 @@
-//! The pages of the codes: each fails with its code, each repaired example is clean and formatted.
+//! Tests of the code pages: each failing example gives its code, and each repaired example is clean
+//! and formatted.
 
 use guard_syntax::span::FileId;
 use std::path::Path;
 
-/// The example under a heading.
+/// Returns the example under a heading.
 fn example<'p>(page: &'p str, heading: &str) -> Option<&'p str> {
     let section = page.split(heading).nth(1)?;
     section.split("```guard\n").nth(1)?.split("```").next()

@@ -1,4 +1,4 @@
-//! The case files: one file, one case; the folder decides what is printed.
+//! The case files: one case per file. The folder decides what is printed.
 
 use crate::outline::{outline, rendered};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Items, and the clauses of those that are no tools.
+//! Items, and the clauses of items other than tools.
 
 use super::*;
 
