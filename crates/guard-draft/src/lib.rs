@@ -1,10 +1,12 @@
-//! First guards as text: of tools that others declare, of the operations of an API, of sessions that were recorded.
+//! The generation of first guards as text: from declared tools, from the operations of an API, and
+//! from recorded sessions.
 //!
-//! Each source becomes declarations of tools with the types that it shows, and, of sessions, rules that held in all of them.
-//! A first guard is there to be read and changed by a person; it claims no more than its source shows, and says how much that
-//! was. Whatever the source holds is hostile: its texts are comments and strings, never code.
+//! Each source becomes declarations of tools with their types. Recorded sessions also give the
+//! rules that held in all of them. A person must read and change a first guard. It claims no more
+//! than its source shows, and states how much that was. All sources are hostile: their texts become
+//! comments and strings, never code.
 //!
-//! Nothing here reads a file, starts a process or compiles a guard.
+//! The crate reads no file, starts no process and compiles no guard.
 
 #![forbid(unsafe_code)]
 

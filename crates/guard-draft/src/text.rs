@@ -1,6 +1,6 @@
 //! The texts of a first guard: names that a guard can declare, comments, literals, the declaration of a tool.
 //!
-//! What others have written becomes a comment or a string here, never code.
+//! External texts become comments or strings here, never code.
 
 use guard_plan::naming::to_name;
 use std::collections::BTreeSet;
@@ -32,20 +32,20 @@ const ITEM_WORDS: [&str; 22] = [
     "statement",
 ];
 
-/// The longest line of documentation, in characters.
+/// The maximum length of a line of documentation, in characters.
 const MAX_DOC: usize = 110;
 
-/// The lines of documentation that are kept.
+/// The maximum number of lines of documentation that are kept.
 const MAX_DOC_LINES: usize = 20;
 
-/// A name for a guard, after a file or program.
+/// Returns a name for a guard, derived from a file or program.
 pub(crate) fn guard_name(text: &str) -> String {
     let name = to_name(text).trim_matches('_').to_lowercase();
     let name = if name.is_empty() { "imported".to_owned() } else { to_name(&name) };
     if ITEM_WORDS.contains(&name.as_str()) { format!("{name}_guard") } else { name }
 }
 
-/// A name that no other tool has.
+/// Returns a name that no other tool has.
 pub(crate) fn tool_name(wire: &str, names: &mut BTreeSet<String>) -> String {
     let mut name = to_name(wire);
     if ITEM_WORDS.contains(&name.as_str()) {
@@ -60,7 +60,7 @@ pub(crate) fn tool_name(wire: &str, names: &mut BTreeSet<String>) -> String {
     name
 }
 
-/// Documentation comments of a text.
+/// Returns the documentation comments of a text.
 pub(crate) fn documentation(text: &str, indent: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
@@ -85,7 +85,8 @@ pub(crate) fn documentation(text: &str, indent: &str) -> String {
     lines.iter().map(|line| format!("{indent}/// {line}\n")).collect()
 }
 
-/// A text on one line, without control characters and without the characters that reorder or hide text.
+/// Returns a text on one line, without control characters and without characters that reorder or
+/// hide text.
 pub(crate) fn one_line(text: &str) -> String {
     let hidden = |c: char| {
         c.is_control()
@@ -95,12 +96,13 @@ pub(crate) fn one_line(text: &str) -> String {
     text.chars().map(|c| if hidden(c) { ' ' } else { c }).collect::<String>().trim().to_owned()
 }
 
-/// A string literal of the language.
+/// Returns a string literal of the language.
 pub(crate) fn quoted(text: &str) -> String {
     format!("\"{}\"", one_line(text).replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// A name for a type that no other has: `CreateIssueState`, of the words of a tool and of the way to the value.
+/// Returns a unique name for a type: `CreateIssueState`, from the words of a tool and of the path
+/// to the value.
 pub(crate) fn type_name(tool: &str, path: &str, names: &mut BTreeSet<String>) -> String {
     let words = format!("{tool}_{path}");
     let words = words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
@@ -122,22 +124,22 @@ pub(crate) fn type_name(tool: &str, path: &str, names: &mut BTreeSet<String>) ->
     name
 }
 
-/// The declaration of one tool, part by part.
+/// The declaration of one tool, in parts.
 #[derive(Debug, Default)]
 pub(crate) struct ToolDraft {
     /// The name that the host uses.
     pub wire: String,
     /// The name in the guard.
     pub name: String,
-    /// What it does, in the words of others.
+    /// The description from the source.
     pub description: String,
-    /// Enums and records that its types use.
+    /// The enums and records that its types use.
     pub items: Vec<String>,
-    /// Comments above it.
+    /// The comments above the tool.
     pub notes: Vec<String>,
-    /// Its parameters with their types.
+    /// The parameters with their types.
     pub params: Vec<String>,
-    /// Its clauses; a line break begins another line of the body.
+    /// The clauses. A line break begins another line of the body.
     pub clauses: Vec<String>,
 }
 

@@ -1,7 +1,7 @@
-//! A first guard of a server's tools: declarations with the types that their schemas give.
+//! A first guard from a server's tools: declarations with the types of their schemas.
 //!
-//! Every keyword of a schema is either in the guard or in a comment above its tool. Texts of the server are comments and
-//! strings, never code.
+//! Every keyword of a schema is either expressed in the guard or listed in a comment above its
+//! tool. Texts of the server are comments and strings, never code.
 
 mod merge;
 mod scalars;
@@ -16,8 +16,8 @@ use types::SchemaReader;
 pub(crate) use merge::merged;
 pub(crate) use types::{TypeScope, has_more_members, is_object, is_required};
 
-/// Returns a guard that declares these tools, in the order of the server. `is_pattern` tells whether a text is a regular
-/// expression of the language.
+/// Returns a guard that declares these tools, in the order of the server. `is_pattern` returns true
+/// if a text is a regular expression of the language.
 pub fn guard_text(name: &str, definitions: &[Json], is_pattern: &dyn Fn(&str) -> bool) -> String {
     let tools = declarations(definitions, is_pattern);
     let mut out = format!("guard {}\n", guard_name(name));
@@ -39,8 +39,8 @@ pub fn declarations(definitions: &[Json], is_pattern: &dyn Fn(&str) -> bool) -> 
         .collect()
 }
 
-/// Returns the declaration of a tool, with the types that no earlier tool of the scope has declared. `notes` stand first
-/// among its comments.
+/// Returns the declaration of a tool, with the types that no earlier tool of the scope has
+/// declared. `notes` are the first of its comments.
 pub(crate) fn declaration(
     definition: &Json,
     notes: &[String],
@@ -71,7 +71,7 @@ pub(crate) fn declaration(
     ToolDraft { wire, name, description, items, notes, params, clauses }.text()
 }
 
-/// The annotations, which a server says of itself, as risk and tags.
+/// Returns the server's annotations of the tool as risk and tags.
 fn hints(definition: &Json, reader: &mut SchemaReader<'_, '_>) -> Vec<String> {
     let Some(Json::Object(hints)) = definition.get("annotations") else { return Vec::new() };
     let mut clauses = Vec::new();

@@ -1,15 +1,15 @@
-//! The document: its version, and what its `$ref`s stand for.
+//! An OpenAPI document: its version, and the targets of its `$ref`s.
 
 use super::ApiError;
 use guard_plan::json::Json;
 
-/// The most references that lead to one value.
+/// The maximum number of references that lead to one value.
 const MAX_HOPS: usize = 32;
 
-/// A document of a version that is known.
+/// A document of a supported version.
 pub(crate) struct ApiDocument<'d> {
     pub json: &'d Json,
-    /// True of OpenAPI 3.0, in which the members beside a `$ref` say nothing.
+    /// True for OpenAPI 3.0, in which the members beside a `$ref` are ignored.
     pub is_3_0: bool,
 }
 
@@ -41,7 +41,7 @@ impl<'d> ApiDocument<'d> {
         }
     }
 
-    /// The value that a pointer of the document names: `#/components/schemas/Pet`.
+    /// Returns the value at a pointer of the document: `#/components/schemas/Pet`.
     pub fn pointed(&self, reference: &str) -> Option<&'d Json> {
         let mut target = self.json;
         for part in reference.strip_prefix("#/")?.split('/') {
@@ -95,7 +95,7 @@ pub(super) fn check_local(reference: &str, place: &str) -> Result<(), ApiError> 
     }
 }
 
-/// A version as it is written.
+/// Returns a version as text, as it is written.
 fn bare(version: &Json) -> String {
     let text = version.as_str().map_or_else(|| version.to_string(), str::to_owned);
     crate::text::one_line(&text).chars().take(20).collect()

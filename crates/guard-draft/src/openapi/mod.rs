@@ -1,9 +1,10 @@
-//! The operations of an OpenAPI document as tools: one tool an operation, with the definition that a tool of an MCP server
-//! would have.
+//! The operations of an OpenAPI document as tools: one tool per operation, with the definition that
+//! a tool of an MCP server would have.
 //!
-//! A definition holds the arguments that an agent gives (parameters and the members of the body, side by side), the type of
-//! the result, what the method says of the risk, and what of the document decides where a call goes. Schemas that the
-//! document shares stay shared, so that a definition is no larger than its own part of the document.
+//! A definition contains the arguments that an agent gives (parameters and the members of the body,
+//! side by side), the type of the result, the risk implied by the method, and the parts of the
+//! document that determine the target of a call. Schemas that the document shares stay shared, so
+//! that a definition is no larger than its own part of the document.
 
 mod document;
 mod operation;
@@ -19,18 +20,18 @@ use schema::SchemaCopier;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
 
-/// The methods of HTTP that a document can have operations of.
+/// The HTTP methods for which a document can have operations.
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
-/// The longest title of a document that is kept, in characters.
+/// The maximum length of a document's title, in characters.
 const MAX_TITLE: usize = 100;
 
 /// The reason why a document cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiError {
-    /// The reason, lower case, without a full stop.
+    /// The reason, in lower case, without a full stop.
     pub message: String,
-    /// What would help, if anything is known to.
+    /// A suggestion, if there is one.
     pub help: Option<String>,
 }
 
@@ -55,21 +56,22 @@ impl std::error::Error for ApiError {}
 /// The tools of a document.
 #[derive(Debug, Clone)]
 pub struct ApiTools {
-    /// Title and version of the document.
+    /// The title and the version of the document.
     title: String,
     definitions: Vec<Json>,
-    /// What the definitions do not say, for each.
+    /// Notes on what each definition does not express.
     notes: Vec<Vec<String>>,
     components: BTreeMap<String, Json>,
 }
 
 impl ApiTools {
-    /// Reads a document, which is JSON or YAML.
+    /// Reads a JSON or YAML document.
     ///
     /// # Errors
     ///
-    /// Returns an error if the bytes are neither, if the document is not OpenAPI 3.0 or 3.1, if it refers to another
-    /// document, or if an argument of an operation cannot be told.
+    /// Returns an error if the bytes are neither JSON nor YAML, if the document is not OpenAPI 3.0
+    /// or 3.1, if it refers to another document, or if an argument of an operation cannot be
+    /// determined.
     pub fn read(bytes: &[u8]) -> Result<ApiTools, ApiError> {
         let json = read_text(bytes)?;
         let document = ApiDocument::new(&json)?;
@@ -92,17 +94,18 @@ impl ApiTools {
         Ok(tools)
     }
 
-    /// The definitions of the tools, in the order of the document.
+    /// Returns the definitions of the tools, in the order of the document.
     pub fn definitions(&self) -> &[Json] {
         &self.definitions
     }
 
-    /// The schemas that definitions refer to, by what they say in `$ref`.
+    /// Returns the schemas that definitions refer to, by the value of `$ref`.
     pub fn components(&self) -> &BTreeMap<String, Json> {
         &self.components
     }
 
-    /// Returns a guard that declares the tools. `is_pattern` tells whether a text is a regular expression of the language.
+    /// Returns a guard that declares the tools. `is_pattern` returns true if a text is a regular
+    /// expression of the language.
     pub fn guard_text(&self, name: &str, is_pattern: &dyn Fn(&str) -> bool) -> String {
         let mut scope = TypeScope::new(&self.components, is_pattern);
         let mut out = String::new();
@@ -125,7 +128,8 @@ impl ApiTools {
     }
 }
 
-/// Reads JSON or YAML. Text that begins as a JSON object is JSON, so that its errors are those of JSON.
+/// Parses JSON or YAML. Text that begins like a JSON object is parsed as JSON, so that its errors
+/// are those of JSON.
 fn read_text(bytes: &[u8]) -> Result<Json, ApiError> {
     let text = std::str::from_utf8(bytes).map_err(|_| ApiError::new("it is not UTF-8"))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -151,24 +155,24 @@ fn title(document: &Json) -> String {
     whole.trim().chars().take(MAX_TITLE).collect::<String>().trim().to_owned()
 }
 
-/// An operation and where it stands.
+/// An operation and its location.
 pub(crate) struct FoundOperation<'d> {
     path: &'d str,
     method: &'d str,
     operation: &'d Json,
-    /// The path item, with what all operations of the path share.
+    /// The path item, with the parts that all operations of the path share.
     item: &'d Json,
     document: &'d ApiDocument<'d>,
 }
 
 impl FoundOperation<'_> {
-    /// The operation as people write it: `GET /pets`.
+    /// Formats the operation as people write it: `GET /pets`.
     fn place(&self) -> String {
         one_line(&format!("{} {}", self.method.to_uppercase(), self.path))
     }
 }
 
-/// The operations in the order of the document.
+/// Returns the operations in the order of the document.
 fn operations<'d>(document: &'d ApiDocument<'d>) -> Result<Vec<FoundOperation<'d>>, ApiError> {
     let paths = match document.json.get("paths") {
         Some(Json::Object(paths)) => paths,
@@ -204,8 +208,9 @@ fn operations<'d>(document: &'d ApiDocument<'d>) -> Result<Vec<FoundOperation<'d
     Ok(found)
 }
 
-/// A name for each operation, and a note where it is not the operation's own. The first operation with an `operationId`
-/// keeps it; others are told apart by their method and path, so that one more operation renames no other.
+/// Returns a name for each operation, with a note if it is not the operation's own name. The first
+/// operation with an `operationId` keeps it. Others are distinguished by their method and path, so
+/// that one more operation renames no other.
 fn tool_names(found: &[FoundOperation<'_>]) -> Result<Vec<(String, Option<String>)>, ApiError> {
     let mut owners: BTreeMap<String, usize> = BTreeMap::new();
     let mut own = Vec::new();
@@ -249,7 +254,7 @@ fn tool_names(found: &[FoundOperation<'_>]) -> Result<Vec<(String, Option<String
     Ok(named.collect())
 }
 
-/// A text as a name: other characters become one `_` each time.
+/// Converts a text to a name: each run of other characters becomes one `_`.
 fn folded(text: &str) -> String {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("_")

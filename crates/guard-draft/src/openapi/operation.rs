@@ -1,4 +1,5 @@
-//! One operation as the definition of a tool: its arguments, its result, what its method says of the risk.
+//! One operation as the definition of a tool: its arguments, its result, and the risk implied by
+//! its method.
 
 use super::document::ApiDocument;
 use super::schema::SchemaCopier;
@@ -8,10 +9,10 @@ use crate::tools::{has_more_members, is_object, is_required, merged};
 use guard_plan::json::Json;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The places of a parameter.
+/// The locations of a parameter.
 const PLACES: [&str; 4] = ["path", "query", "header", "cookie"];
 
-/// Keywords of a body that the arguments of a tool hold in another form.
+/// Keywords of a body that the arguments of a tool express in another form.
 const BODY_KEYWORDS: [&str; 6] =
     ["type", "description", "title", "properties", "required", "additionalProperties"];
 
@@ -26,15 +27,15 @@ fn text(value: &str) -> Json {
 struct ApiArguments {
     properties: SchemaMembers,
     required: Vec<Json>,
-    /// Keywords of the body that speak of all its members.
+    /// The keywords of the body that concern all its members.
     rest: SchemaMembers,
-    /// The place of each argument.
+    /// The location of each argument.
     taken: BTreeMap<String, &'static str>,
     notes: Vec<String>,
 }
 
 impl ApiArguments {
-    /// Adds an argument. Its name is its own, unless one of another place has it.
+    /// Adds an argument. It keeps its name, unless an argument of another location has it.
     fn add(&mut self, place: &'static str, name: &str, schema: Json, required: bool) {
         let mut argument = name.to_owned();
         if let Some(other) = self.taken.get(name) {
@@ -51,7 +52,8 @@ impl ApiArguments {
         if required {
             self.required.push(text(&argument));
         }
-        // The place is part of the definition: an argument that moves is another one.
+        // The location is part of the definition: an argument that moves to another location is a
+        // different one.
         let Json::Object(mut members) = schema else { return };
         members.push(("x-in".into(), text(place)));
         self.properties.push((argument.into(), Json::Object(members)));
@@ -68,7 +70,7 @@ impl ApiArguments {
     }
 }
 
-/// Returns the definition of a tool, and notes on what it does not say.
+/// Returns the definition of a tool, and notes on what it does not express.
 pub(super) fn definition(
     operation: &FoundOperation<'_>,
     name: &str,
@@ -111,19 +113,20 @@ pub(super) fn definition(
     Ok((Json::Object(members), notes))
 }
 
-/// The annotations of a tool that its method stands for.
+/// Returns the annotations of a tool that its method implies.
 fn annotations(method: &str) -> Json {
     let hints: &[&str] = match method {
         "get" | "head" | "options" | "trace" => &["readOnlyHint"],
         "put" | "delete" => &["destructiveHint", "idempotentHint"],
         "patch" => &["destructiveHint"],
-        // A `POST` may be anything.
+        // A `POST` may do anything.
         _ => &[],
     };
     Json::Object(hints.iter().map(|hint| ((*hint).into(), Json::Bool(true))).collect())
 }
 
-/// The request of a call: the part that no argument says, and a change of which must be seen.
+/// Returns the request of a call: the part that no argument expresses, and whose changes must be
+/// noticed.
 fn request(operation: &FoundOperation<'_>) -> Json {
     let mut members: SchemaMembers = vec![("method".into(), text(operation.method))];
     members.push(("path".into(), text(operation.path)));
@@ -149,7 +152,8 @@ struct ApiParameter<'d> {
     json: &'d Json,
 }
 
-/// The parameters of an operation, after those of its path. One of the operation replaces that of the path.
+/// Returns the parameters of an operation, after those of its path. A parameter of the operation
+/// replaces that of the path.
 fn parameters(
     operation: &FoundOperation<'_>,
     copier: &mut SchemaCopier<'_>,
@@ -195,12 +199,12 @@ fn parameters(
     Ok(())
 }
 
-/// The names in braces of a path.
+/// Returns the names in braces of a path.
 fn placeholders(path: &str) -> impl Iterator<Item = &str> {
     path.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name)
 }
 
-/// The parameters that stand in one list.
+/// Returns the parameters in one list.
 fn listed<'d>(
     document: &ApiDocument<'d>,
     from: &'d Json,
@@ -238,7 +242,8 @@ fn listed<'d>(
 /// A media type and its schema.
 type MediaContent<'d> = (&'d str, Option<&'d Json>);
 
-/// The content that a call or a result has: JSON if there is some, else a form, else the first.
+/// Returns the content of a call or a result: JSON if there is some, otherwise a form, otherwise
+/// the first.
 fn content(json: &Json) -> Option<MediaContent<'_>> {
     let Some(Json::Object(types)) = json.get("content") else { return None };
     let rank = |(media, _): &&(Box<str>, Json)| match () {
@@ -263,7 +268,7 @@ fn is_form(media: &str) -> bool {
     matches!(&*bare_media(media), "application/x-www-form-urlencoded" | "multipart/form-data")
 }
 
-/// The members of a body as arguments; a body without known members is one argument.
+/// Adds the members of a body as arguments. A body without known members is one argument.
 fn body(
     operation: &FoundOperation<'_>,
     copier: &mut SchemaCopier<'_>,
@@ -311,7 +316,7 @@ fn body(
     Ok(())
 }
 
-/// A schema with the description of the body that it is of.
+/// Returns a schema with the description of its body.
 fn described(schema: Json, body: &Json) -> Json {
     let Json::Object(mut members) = schema else { return schema };
     if let (None, Some(said)) =
@@ -322,9 +327,11 @@ fn described(schema: Json, body: &Json) -> Json {
     Json::Object(members)
 }
 
-/// An object whose members are known, with what it refers to put in its place; `None` for any other schema.
+/// Returns an object whose members are known, with its references resolved; `None` for any other
+/// schema.
 fn flat(schema: &Json, copier: &mut SchemaCopier<'_>) -> Result<Option<Json>, ApiError> {
-    // Everything on the way is copied first, so that the parts can be looked up while they are put together.
+    // Everything on the path is copied first, so that the parts can be looked up while they are
+    // joined.
     let mut reached = BTreeMap::new();
     let mut waiting = vec![schema.clone()];
     let mut seen = BTreeSet::new();
@@ -345,7 +352,8 @@ fn flat(schema: &Json, copier: &mut SchemaCopier<'_>) -> Result<Option<Json>, Ap
     Ok((is_object(&whole) && !has_more_members(&whole) && !is_null).then_some(whole))
 }
 
-/// The schema of a success, if there is one. Several are one schema of several forms, so that all of them are locked.
+/// Returns the schema of a success, if there is one. Several become one schema with several forms,
+/// so that all of them are locked.
 fn result(
     operation: &FoundOperation<'_>,
     copier: &mut SchemaCopier<'_>,

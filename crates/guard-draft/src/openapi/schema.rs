@@ -1,11 +1,12 @@
-//! Schemas of a document, copied without what says nothing of a value, and the shared ones that they refer to.
+//! Schemas of a document, copied without keywords that do not affect values, with the shared
+//! schemas that they refer to.
 
 use super::ApiError;
 use super::document::{ApiDocument, check_local};
 use guard_plan::json::Json;
 use std::collections::BTreeMap;
 
-/// Keywords that say nothing of a value.
+/// Keywords that do not affect values.
 const DROPPED: [&str; 4] = ["example", "examples", "externalDocs", "xml"];
 
 /// Keywords whose members are names, not keywords.
@@ -15,13 +16,13 @@ const NAMED: [&str; 5] =
 /// Keywords whose values are data.
 const DATA: [&str; 5] = ["enum", "const", "default", "required", "dependentRequired"];
 
-/// The members that count beside a `$ref` in OpenAPI 3.0 as people write it.
+/// The members beside a `$ref` that are used in OpenAPI 3.0 in practice.
 const BESIDE_REF: [&str; 5] = ["description", "nullable", "deprecated", "readOnly", "writeOnly"];
 
-/// Copies schemas, and remembers which shared ones they need.
+/// A copier of schemas, which remembers the shared ones that they need.
 pub(super) struct SchemaCopier<'d> {
     pub document: &'d ApiDocument<'d>,
-    /// The shared schemas by what refers to them; `None` while they are still to be copied.
+    /// The shared schemas by their references; `None` while they are still to be copied.
     components: BTreeMap<String, Option<Json>>,
     waiting: Vec<String>,
 }
@@ -35,7 +36,8 @@ impl<'d> SchemaCopier<'d> {
     pub fn copy(&mut self, schema: &Json, place: &str) -> Result<Json, ApiError> {
         let Json::Object(members) = schema else {
             return match schema {
-                // `true` is every value; `false` is none, which no type can say either.
+                // `true` accepts every value. `false` accepts none, which no type can express
+                // either.
                 Json::Bool(_) => Ok(Json::Object(Vec::new())),
                 other => {
                     let kind = other.kind();
@@ -93,7 +95,8 @@ impl<'d> SchemaCopier<'d> {
         }
     }
 
-    /// Remembers a shared schema. One that the document does not have stays a reference, which no type can follow.
+    /// Remembers a shared schema. A reference to a missing schema stays a reference, which no type
+    /// can resolve.
     fn refer(&mut self, reference: &str, place: &str) -> Result<(), ApiError> {
         check_local(reference, place)?;
         if !self.components.contains_key(reference) && self.document.pointed(reference).is_some() {
@@ -103,7 +106,7 @@ impl<'d> SchemaCopier<'d> {
         Ok(())
     }
 
-    /// The copy of a shared schema.
+    /// Returns the copy of a shared schema.
     pub fn component(&mut self, reference: &str) -> Result<Option<Json>, ApiError> {
         if let Some(Some(known)) = self.components.get(reference) {
             return Ok(Some(known.clone()));
@@ -124,8 +127,8 @@ impl<'d> SchemaCopier<'d> {
     }
 }
 
-/// The bounds of OpenAPI 3.0 as those of 3.1 where nothing is lost: `minimum: 5, exclusiveMinimum: true` of an integer is
-/// `exclusiveMinimum: 5`.
+/// Converts the bounds of OpenAPI 3.0 to those of 3.1 if nothing is lost: `minimum: 5,
+/// exclusiveMinimum: true` of an integer is `exclusiveMinimum: 5`.
 fn numeric_bounds(mut members: Vec<(Box<str>, Json)>) -> Json {
     for (bound, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
         let find = |members: &[(Box<str>, Json)], key: &str| {

@@ -1,4 +1,4 @@
-//! The security of an operation: credentials are the host's, and no arguments of an agent.
+//! The security of an operation: credentials belong to the host, and are not arguments of an agent.
 
 use super::FoundOperation;
 use guard_plan::json::Json;
@@ -6,7 +6,7 @@ use guard_plan::json::Json;
 /// Headers that the specification leaves to the content of the message and to security.
 const OWN_HEADERS: [&str; 3] = ["accept", "content-type", "authorization"];
 
-/// Returns true if a parameter is a credential, or a header that is no parameter.
+/// Returns true if a parameter is a credential, or a header that is not a parameter.
 pub(super) fn is_credential(document: &Json, place: &str, name: &str) -> bool {
     let is_header = place == "header";
     if is_header && OWN_HEADERS.contains(&&*name.to_ascii_lowercase()) {
@@ -22,12 +22,12 @@ pub(super) fn is_credential(document: &Json, place: &str, name: &str) -> bool {
     })
 }
 
-/// The security of an operation: its own, or that of the document.
+/// Returns the security of an operation: its own, or that of the document.
 pub(super) fn security<'d>(operation: &FoundOperation<'d>) -> Option<&'d Json> {
     operation.operation.get("security").or_else(|| operation.document.json.get("security"))
 }
 
-/// The security in words: `api_key, or oauth (write:pets)`.
+/// Formats the security: `api_key, or oauth (write:pets)`.
 pub(super) fn words(security: &Json) -> Option<String> {
     let Json::Array(ways) = security else { return None };
     let way = |way: &Json| match way {

@@ -1,20 +1,22 @@
-//! YAML 1.2 as JSON, by the core schema. What JSON does not have is an error, and so is whatever two readers could read
-//! differently: a key twice, merge keys, tags of others, a second document.
+//! YAML 1.2 as JSON, by the core schema. YAML without a JSON equivalent is an error, and so is
+//! everything that two parsers could parse differently: a duplicate key, merge keys, other tags, a
+//! second document.
 
 use granit_parser::{Event, Parser, ScalarStyle, Span};
 use guard_plan::json::{Json, MAX_DEPTH};
 use std::collections::{BTreeMap, HashSet};
 
-/// The most values that aliases may repeat. Without a bound, ten lines are a billion values.
+/// The maximum number of values that aliases may repeat. Without it, ten lines could stand for a
+/// billion values.
 const MAX_REPEATED: usize = 1_000_000;
 
-/// The tag of the core schema's texts.
+/// The tag of texts in the core schema.
 const STRING_TAG: &str = "tag:yaml.org,2002:str";
 
 /// The tags of the core schema that change nothing.
 const KNOWN_TAGS: [&str; 6] = ["map", "seq", "bool", "int", "float", "null"];
 
-/// Reads one YAML document.
+/// Parses one YAML document.
 pub(super) fn parse(text: &str) -> Result<Json, String> {
     let mut builder = YamlBuilder::default();
     for next in Parser::new_from_str(text) {
@@ -31,12 +33,12 @@ fn at(why: &str, span: Span) -> String {
     format!("{why} at line {}, column {}", span.start.line(), span.start.col() + 1)
 }
 
-/// A value under an anchor.
+/// A value with an anchor.
 struct Anchored {
     value: Json,
-    /// The values in it, itself among them.
+    /// The number of values in it, including itself.
     size: usize,
-    /// The levels of arrays and objects.
+    /// The nesting depth of arrays and objects.
     depth: usize,
 }
 
@@ -156,7 +158,7 @@ impl YamlBuilder {
         self.value(value, open.anchor, open.size, open.depth)
     }
 
-    /// Puts a value where the next one belongs.
+    /// Puts a value at the position of the next one.
     fn value(
         &mut self,
         value: Json,
@@ -201,7 +203,7 @@ fn check_tag(tag: Option<&str>) -> Result<(), String> {
     }
 }
 
-/// A text without quotes, by the core schema.
+/// Parses a text without quotes, by the core schema.
 fn plain(text: &str) -> Result<Json, String> {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Ok(Json::Null),
@@ -222,7 +224,7 @@ fn plain(text: &str) -> Result<Json, String> {
     Ok(number.or_else(|| loose_number(text)).unwrap_or_else(|| Json::string(text)))
 }
 
-/// A number that YAML writes and JSON does not: `+5`, `007`, `.5`, `5.`.
+/// Parses a number in a form that YAML permits and JSON does not: `+5`, `007`, `.5`, `5.`.
 fn loose_number(text: &str) -> Option<Json> {
     let (sign, rest) = match text.strip_prefix('-') {
         Some(rest) => ("-", rest),

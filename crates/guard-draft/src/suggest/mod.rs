@@ -1,8 +1,10 @@
-//! A first guard of recorded sessions: the tools with the types of their calls, and the rules that held in every session.
+//! A first guard from recorded sessions: the tools with the types of their calls, and the rules
+//! that held in every session.
 //!
-//! [`SessionObserver`] takes records one at a time and keeps what they have shown, never the records. Only calls that were
-//! allowed count. A rule is suggested where no allowed call breaks it and enough were seen; so the same sessions, decided by
-//! the suggested guard, deny nothing that ran.
+//! [`SessionObserver`] takes records one at a time and keeps only the observations from them, never
+//! the records. Only allowed calls count. A rule is suggested if no allowed call breaks it and
+//! there are enough observations. So the same sessions, decided by the suggested guard, deny no
+//! call that ran.
 
 mod orders;
 mod rules;
@@ -20,13 +22,14 @@ use orders::{CallKey, OrdersSeen, key_of};
 use seen::ValuesSeen;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// The most tools that are declared.
+/// The maximum number of declared tools.
 const MAX_TOOLS: usize = 500;
-/// The most parameters of a tool.
+/// The maximum number of parameters of a tool.
 const MAX_PARAMS: usize = 100;
-/// The longest name of a tool, in bytes.
+/// The maximum length of a tool's name, in bytes.
 const MAX_TOOL_NAME: usize = 200;
-/// The most keys that are remembered in a session; a rule about others is not suggested.
+/// The maximum number of keys that are remembered in a session. Rules about further keys are not
+/// suggested.
 const MAX_KEYS: usize = 1_000_000;
 
 /// The observations from recorded sessions, from which rules are suggested.
@@ -35,38 +38,40 @@ pub struct SessionObserver {
     tools: Vec<ToolSeen>,
     by_name: HashMap<String, usize>,
     live: HashMap<String, LiveSession>,
-    /// Sessions with an allowed call.
+    /// The number of sessions with an allowed call.
     sessions: u64,
-    /// Allowed calls that the guard declares.
+    /// The number of allowed calls that the guard declares.
     calls: u64,
     unseen: UnseenCalls,
 }
 
-/// The counts of calls and sessions that were not observed.
+/// The counts of calls and sessions that could not be observed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct UnseenCalls {
-    /// Allowed calls whose arguments no guard can declare: no object, or a name twice or that is no name.
+    /// The number of allowed calls whose arguments no guard can declare: not an object, a duplicate
+    /// name, or an invalid name.
     pub undeclarable: u64,
-    /// Allowed calls of tools whose names no guard can say, and of tools beyond the first 500.
+    /// The number of allowed calls of tools whose names no guard can express, and of tools beyond
+    /// the first 500.
     pub nameless: u64,
-    /// Sessions whose beginning is not in the trace.
+    /// The number of sessions whose beginning is not in the trace.
     pub headless: u64,
 }
 
 /// A suggested guard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suggestion {
-    /// Its text.
+    /// The text of the guard.
     pub text: String,
-    /// How many tools it declares.
+    /// The number of declared tools.
     pub tools: usize,
-    /// How many rules it has.
+    /// The number of rules.
     pub rules: usize,
-    /// How many sessions it rests on.
+    /// The number of sessions on which the guard is based.
     pub sessions: u64,
-    /// How many allowed calls it rests on.
+    /// The number of allowed calls on which the guard is based.
     pub calls: u64,
-    /// What it says nothing about.
+    /// The calls and sessions that the guard does not cover.
     pub unseen: UnseenCalls,
 }
 
@@ -76,18 +81,18 @@ struct ToolSeen {
     wire: String,
     calls: u64,
     sessions: u64,
-    /// The most calls in one session.
+    /// The maximum number of calls in one session.
     most: u64,
     params: BTreeMap<Box<str>, ValuesSeen>,
-    /// What had succeeded before each of its calls.
+    /// The tools that had succeeded before each of its calls.
     orders: OrdersSeen,
 }
 
-/// The observations of a session that is not over.
+/// The observations of a session that is still open.
 #[derive(Debug, Default)]
 struct LiveSession {
     workspace: String,
-    /// Its beginning was not seen.
+    /// True if its beginning is not in the trace.
     headless: bool,
     counts: BTreeMap<usize, u64>,
     succeeded: BTreeSet<usize>,
@@ -97,7 +102,7 @@ struct LiveSession {
 }
 
 impl SessionObserver {
-    /// Returns an observer that has seen nothing.
+    /// Creates an observer without observations.
     pub fn new() -> SessionObserver {
         SessionObserver::default()
     }
@@ -136,7 +141,8 @@ impl SessionObserver {
         }
     }
 
-    /// Ends all sessions: what follows is of other files, and may name the same sessions.
+    /// Ends all sessions. The following records belong to other files, and may use the same session
+    /// names.
     pub fn end_source(&mut self) {
         let names: Vec<String> = self.live.keys().cloned().collect();
         names.iter().for_each(|name| self.end_session(name));
@@ -197,7 +203,7 @@ impl SessionObserver {
         }
     }
 
-    /// Returns the number of a tool; `None` if no guard can name it.
+    /// Returns the index of a tool; `None` if no guard can name it.
     fn tool(&mut self, wire: &str) -> Option<usize> {
         if let Some(tool) = self.by_name.get(wire) {
             return Some(*tool);
@@ -214,8 +220,9 @@ impl SessionObserver {
         Some(self.tools.len() - 1)
     }
 
-    /// Returns the guard of this name that the sessions suggest, with rules that rest on at least `min_support` observations:
-    /// values of a parameter, or sessions in which a tool was called. With `u64::MAX` it has types and no rules.
+    /// Returns the guard of this name that the sessions suggest, with rules that are based on at
+    /// least `min_support` observations: values of a parameter, or sessions in which a tool was
+    /// called. With `u64::MAX` it has types and no rules.
     pub fn suggestion(&mut self, name: &str, min_support: u64) -> Suggestion {
         self.end_source();
         write::suggestion(self, name, min_support)

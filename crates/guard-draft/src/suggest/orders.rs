@@ -8,12 +8,12 @@ use std::collections::{BTreeSet, HashSet};
 /// A tool, one of its parameters and a value, as a hash.
 pub(super) type CallKey = [u8; 16];
 
-/// The tools whose success came before every call so far.
+/// The tools that had succeeded before every call so far.
 #[derive(Debug, Default)]
 pub(super) struct OrdersSeen {
-    /// None before the first call.
+    /// The tools; `None` before the first call.
     before: Option<BTreeSet<usize>>,
-    /// With the same value of a parameter of this name.
+    /// The tools that succeeded with the same value of a parameter of this name.
     same: BTreeSet<(usize, Box<str>)>,
 }
 
@@ -51,7 +51,8 @@ impl OrdersSeen {
         self.before.iter().flatten().copied()
     }
 
-    /// Returns the parameters with whose value this tool had succeeded before every call.
+    /// Returns the parameters for which this tool had succeeded with the same value before every
+    /// call.
     pub fn same(&self, tool: usize) -> impl Iterator<Item = &str> {
         self.same.iter().filter(move |(known, _)| *known == tool).map(|(_, name)| &**name)
     }

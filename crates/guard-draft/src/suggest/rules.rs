@@ -6,26 +6,27 @@ use crate::text::quoted;
 use guard_plan::decimal;
 use std::collections::BTreeSet;
 
-/// The most texts of an allow-list.
+/// The maximum number of texts in an allow-list.
 const MAX_LISTED: usize = 12;
-/// The most programs of an allow-list.
+/// The maximum number of programs in an allow-list.
 const MAX_PROGRAMS: usize = 40;
-/// The minimum average number of times that each text of an allow-list was seen.
+/// The minimum average number of observations of each text in an allow-list.
 const REPEATED: u64 = 3;
 
-/// Names that mean something else in a rule.
+/// Names with another meaning in a rule.
 const UNSAYABLE: [&str; 2] = ["null", "each"];
 
-/// A parameter with what was seen of it.
+/// A parameter with its observations.
 pub(super) struct ParamRules<'r> {
     pub name: &'r str,
     pub values: &'r ValuesSeen,
-    /// Its type without marks.
+    /// The type without marks.
     pub ty: &'r str,
-    /// It was missing in some call.
+    /// True if it was missing in some call.
     pub optional: bool,
     pub min_support: u64,
-    /// A parameter is called `workspace`, so that no rule can speak of the session's.
+    /// True if a parameter is called `workspace`, so that no rule can refer to the session's
+    /// workspace.
     pub hides_workspace: bool,
 }
 
@@ -65,7 +66,7 @@ impl ParamRules<'_> {
         }
     }
 
-    /// `deny unless CONDITION`, or what is the same where the parameter may be missing.
+    /// Formats `deny unless CONDITION`, or the equivalent rule if the parameter may be missing.
     fn unless(&self, condition: String) -> String {
         if self.optional {
             format!("deny when {} is some and not ({condition})", self.name)
@@ -83,7 +84,7 @@ impl ParamRules<'_> {
         })
     }
 
-    /// An allow-list of few texts that were seen again and again.
+    /// Returns an allow-list of few texts that were observed repeatedly.
     fn member(&self, choices: &Choices, subject: &str, most: usize) -> Option<String> {
         let listed = self.listed(choices, most)?;
         Some(self.unless(format!("{subject} in {{{}}}", literals(listed))))
@@ -94,8 +95,8 @@ impl ParamRules<'_> {
         (self.values.count >= listed.len() as u64 * REPEATED).then_some(listed)
     }
 
-    /// Returns `deny` clauses for a command parameter: the programs that were seen, and those seen with words that only
-    /// the shell knows.
+    /// Returns `deny` clauses for a command parameter: from the observed programs, and those
+    /// observed with words that only the shell can determine.
     fn commands(&self, texts: &TextsSeen) -> Vec<String> {
         let each = format!("each in commands({})", self.name);
         let mut clauses = Vec::new();
@@ -115,7 +116,8 @@ impl ParamRules<'_> {
     }
 }
 
-/// Returns true if a parameter of this name numbers things rather than counts them: its range says nothing.
+/// Returns true if a parameter of this name is an identifying number rather than a count, so that
+/// its range has no meaning.
 fn is_number_of_thing(name: &str) -> bool {
     name.eq_ignore_ascii_case("id") || name.ends_with("_id") || name.ends_with("Id")
 }

@@ -1,10 +1,10 @@
-//! Detection of texts and parameters that must not be copied into a guard, since they look like secrets or personal
-//! data.
+//! The detection of texts and parameters that must not be copied into a guard, because they look
+//! like secrets or personal data.
 
-/// The most characters of a text that is listed.
+/// The maximum number of characters of a text that is listed.
 const MAX_LISTED: usize = 40;
 
-/// Beginnings of well-known kinds of keys and tokens.
+/// Prefixes of well-known kinds of keys and tokens.
 const KEY_STARTS: [&str; 12] = [
     "sk-",
     "sk_",
@@ -42,14 +42,14 @@ const SECRET_NAMES: [&str; 7] = ["auth", "pin", "otp", "cvv", "cvc", "ssn", "iba
 /// The prefix of a secret that the store hides; 64 hexadecimal digits follow it.
 const MARK: &str = "secret:";
 
-/// Returns true if a parameter of this name holds a secret, to judge by its name.
+/// Returns true if the name of a parameter suggests that it contains a secret.
 pub(super) fn is_secret_name(name: &str) -> bool {
     let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
     let plain = plain.to_ascii_lowercase();
     SECRET_PARTS.iter().any(|part| plain.contains(part)) || SECRET_NAMES.contains(&plain.as_str())
 }
 
-/// Returns true if a text is the mark of a secret, or begins as a key does.
+/// Returns true if a text is the mark of a secret, or begins like a key.
 pub(super) fn is_secret_text(text: &str) -> bool {
     let is_mark = text.strip_prefix(MARK).is_some_and(|digits| {
         digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
@@ -57,8 +57,8 @@ pub(super) fn is_secret_text(text: &str) -> bool {
     is_mark || KEY_STARTS.iter().any(|start| text.starts_with(start))
 }
 
-/// Returns true if a text may be written into a guard: it is short, on one line, and neither a key nor a number of an
-/// account nor an address.
+/// Returns true if a text may be written into a guard: it is short, on one line, and is not a key,
+/// an account number or an address.
 pub(super) fn is_listable(text: &str) -> bool {
     let token_like = text.len() >= 16
         && !text.contains(' ')

@@ -10,13 +10,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum depth to which values are inspected. A deeper value counts as any JSON.
 const MAX_DEPTH: usize = 5;
-/// The most members of an object that is a record.
+/// The maximum number of members of an object that becomes a record.
 const MAX_FIELDS: usize = 64;
-/// The most different texts that are remembered.
+/// The maximum number of different texts that are remembered.
 const MAX_CHOICES: usize = 40;
-/// The most elements of a list that is declared: that many may be in any list of an argument.
+/// The maximum number of elements of a list type, which applies to every list of an argument.
 const MAX_ELEMENTS: usize = 10_000;
-/// The longest path or URL that is taken for one, in bytes.
+/// The maximum length of a text that counts as a path or URL, in bytes.
 const MAX_NAME: usize = 4096;
 
 /// Names of parameters that hold a command line.
@@ -24,7 +24,7 @@ const COMMAND_NAMES: [&str; 3] = ["command", "cmd", "command_line"];
 /// Endings of the names of parameters that hold a path.
 const PATH_ENDINGS: [&str; 7] = ["path", "file", "filename", "dir", "directory", "folder", "cwd"];
 
-/// Different texts, as long as they are few and may be listed.
+/// The different texts, if they are few and may be listed.
 #[derive(Debug, Default)]
 pub(super) struct Choices {
     seen: BTreeSet<String>,
@@ -60,24 +60,24 @@ impl Choices {
 #[derive(Debug, Default)]
 pub(super) struct TextsSeen {
     pub count: u64,
-    /// Marks of secrets, and keys.
+    /// The number of marks of secrets, and of keys.
     pub secrets: u64,
     pub urls: u64,
     pub times: u64,
     pub paths: u64,
-    /// Paths that begin with a slash or dots.
+    /// The number of paths that begin with a slash or dots.
     pub rooted: u64,
-    /// Paths below the workspace.
+    /// The number of paths below the workspace.
     pub inside: u64,
-    /// Command lines of which it is certain what runs.
+    /// The number of command lines for which it is certain what runs.
     pub certain: u64,
-    /// Command lines of which every word is known.
+    /// The number of command lines in which every word is known.
     pub literal: u64,
     pub values: Choices,
     pub hosts: Choices,
     pub schemes: Choices,
     pub programs: Choices,
-    /// Programs with words that only the shell knew.
+    /// The programs with words that only the shell can determine.
     pub open_programs: Choices,
 }
 
@@ -141,31 +141,32 @@ impl TextsSeen {
 /// The observed values of a parameter, a field or an element.
 #[derive(Debug, Default)]
 pub(super) struct ValuesSeen {
-    /// The values that are not null.
+    /// The number of values that are not null.
     pub count: u64,
     pub bools: u64,
     pub ints: u64,
-    /// Numbers that are decimals and no ints.
+    /// The number of decimals that are not ints.
     pub decimals: u64,
-    /// The least and the greatest int.
+    /// The minimum and the maximum int.
     pub int_range: Option<(i64, i64)>,
-    /// The least and the greatest number, in units of 10⁻⁶.
+    /// The minimum and the maximum number, in units of 10⁻⁶.
     pub range: Option<(i64, i64)>,
-    /// Numbers that are no decimals.
+    /// True if there are numbers that are not decimals.
     pub inexact: bool,
     pub texts: TextsSeen,
     pub lists: u64,
     pub elements: Option<Box<ValuesSeen>>,
     pub objects: u64,
     pub fields: BTreeMap<Box<str>, ValuesSeen>,
-    /// Objects and lists that are not declared: too many parts, or too deep.
+    /// True if there are objects or lists that cannot be declared: they have too many parts, or are
+    /// too deep.
     pub opaque: bool,
-    /// A null within a list.
+    /// True if a list contains null.
     pub nulls: bool,
 }
 
 impl ValuesSeen {
-    /// Adds a value of the parameter `name`; null counts as missing.
+    /// Adds a value of the parameter `name`. Null counts as missing.
     pub fn see(&mut self, name: &str, value: &Json, workspace: &str, depth: usize) {
         if *value == Json::Null {
             self.nulls = true;
@@ -217,7 +218,7 @@ impl ValuesSeen {
         }
     }
 
-    /// Returns true if texts of this value are secrets, to judge by its name and by what they were.
+    /// Returns true if the name or the observed texts suggest that the value is a secret.
     pub fn is_secret(&self, name: &str) -> bool {
         let inner = self.elements.as_ref().is_some_and(|elements| elements.is_secret(name));
         self.texts.secrets > 0 || self.texts.count > 0 && is_secret_name(name) || inner

@@ -1,4 +1,4 @@
-//! The types that the values of a parameter had, in the language.
+//! The types of a parameter's observed values, in the language.
 
 use super::seen::{TextsSeen, ValuesSeen, is_path_name};
 use crate::text::type_name;
@@ -6,13 +6,13 @@ use guard_plan::naming::is_name;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Writes the types of one tool.
+/// A writer of the types of one tool.
 pub(super) struct TypeWriter<'w> {
     pub tool: &'w str,
-    /// The type names that are taken.
+    /// The type names that are already used.
     pub names: &'w mut BTreeSet<String>,
     pub min_support: u64,
-    /// Records that the types use.
+    /// The records that the types use.
     pub items: Vec<String>,
 }
 
@@ -22,7 +22,7 @@ impl TypeWriter<'_> {
         let secret = if values.is_secret(name) { "secret " } else { "" };
         let optional = if values.count < calls { "?" } else { "" };
         let ty = match self.plain(name, path, values) {
-            // A command stands in no field, and its rules speak of one that is there.
+            // A field cannot be a command, and rules on a command require that it is present.
             ty if ty == "command" && (name != path || !optional.is_empty()) => "string".into(),
             ty => ty,
         };
@@ -71,7 +71,8 @@ impl TypeWriter<'_> {
     }
 }
 
-/// Returns the type of texts: a narrower one than `string` only if enough of them were seen and all have it.
+/// Returns the type of texts. A narrower type than `string` is returned only if there are enough
+/// observations and all texts have it.
 pub(super) fn text_type(name: &str, values: &ValuesSeen, min_support: u64) -> &'static str {
     let texts = &values.texts;
     let count = values.texts.count;
@@ -87,8 +88,8 @@ pub(super) fn text_type(name: &str, values: &ValuesSeen, min_support: u64) -> &'
     }
 }
 
-/// Returns true if all texts are command lines that a guard can judge: a command of which the program or a word is not known is
-/// denied unless a rule speaks of it.
+/// Returns true if all texts are command lines that a guard can judge. A command with an unknown
+/// program or word is denied unless a rule covers it.
 fn is_command(texts: &TextsSeen) -> bool {
     let open = texts.literal == texts.count || texts.open_programs.listed(usize::MAX).is_some();
     texts.certain == texts.count && open

@@ -8,7 +8,7 @@ use guard_plan::words::count;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// The most orders of one tool that are suggested.
+/// The maximum number of orders that are suggested for one tool.
 const MAX_ORDERS: usize = 5;
 
 /// Writes the guard.
@@ -42,11 +42,11 @@ pub(super) fn suggestion(seen: &SessionObserver, name: &str, min_support: u64) -
 struct GuardWriter<'w> {
     seen: &'w SessionObserver,
     min_support: u64,
-    /// The tools, by their names at the host.
+    /// The tools, sorted by the host's names.
     order: Vec<usize>,
-    /// Their names in the guard.
+    /// The names of the tools in the guard.
     names: BTreeMap<usize, String>,
-    /// The types of their parameters that are never missing.
+    /// The types of the parameters that are never missing.
     types: BTreeMap<(usize, &'w str), String>,
 }
 
@@ -70,7 +70,7 @@ impl<'w> GuardWriter<'w> {
         GuardWriter { seen, min_support, order, names, types }
     }
 
-    /// Returns the declaration of a tool, and how many rules it has.
+    /// Returns the declaration of a tool, and the number of its rules.
     fn tool(&self, id: usize, type_names: &mut BTreeSet<String>) -> (ToolDraft, usize) {
         let tool = &self.seen.tools[id];
         let name = self.names[&id].clone();
@@ -108,11 +108,11 @@ impl<'w> GuardWriter<'w> {
         (ToolDraft { wire, name, items, notes, params, clauses, ..ToolDraft::default() }, rules)
     }
 
-    /// Returns the requirements that held before every call, the most telling form of each.
+    /// Returns the requirements that held before every call, each in its most specific form.
     fn orders(&self, id: usize) -> Vec<String> {
         let tool = &self.seen.tools[id];
         let kept = self.required(id);
-        // What a required tool requires itself need not be said again.
+        // The requirements of a required tool need not be repeated.
         let implied = |other: usize| {
             kept.iter().any(|via| *via != other && self.required(*via).contains(&other))
         };
@@ -153,7 +153,7 @@ impl<'w> GuardWriter<'w> {
     }
 }
 
-/// A comment that says how often a rule held.
+/// Returns a comment with the number of observations for a rule.
 fn held(tool: &ToolSeen, values: u64) -> String {
     format!(
         "// held in {} of {}, {}",

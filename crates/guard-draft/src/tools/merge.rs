@@ -1,10 +1,11 @@
-//! Schemas put together: `allOf`, and what stands beside a `$ref`. A value of all parts is a value of the whole.
+//! The merging of schemas: `allOf`, and the keywords beside a `$ref`. A value that satisfies all
+//! parts satisfies the merged schema.
 
 use guard_plan::decimal;
 use guard_plan::json::Json;
 use std::collections::HashMap;
 
-/// Keywords that say nothing about a value, or are read elsewhere.
+/// Keywords that do not restrict values, or are read elsewhere.
 pub(super) const SILENT: [&str; 13] = [
     "type",
     "description",
@@ -21,20 +22,21 @@ pub(super) const SILENT: [&str; 13] = [
     "deprecated",
 ];
 
-/// The most parts of one schema, and the most references that lead to one part.
+/// The maximum number of parts of one schema, and of references that lead to one part.
 const MAX_PARTS: usize = 200;
 
 type MergedMembers = Vec<(Box<str>, Json)>;
 
-/// Returns true if a keyword beside a reference says more than words.
+/// Returns true if a keyword beside a reference is more than a description.
 pub(super) fn is_told(key: &str) -> bool {
     let members = matches!(key, "properties" | "required");
     let words = SILENT.contains(&key) || matches!(key, "default" | "readOnly" | "writeOnly");
     members || !words && !key.starts_with("x-")
 }
 
-/// Returns one schema without `$ref` and `allOf` that every value of this one has; `None` if there is none, or too many
-/// parts. What two parts say of the same thing stays said by one of them where both cannot be kept.
+/// Returns one schema without `$ref` and `allOf` that every value of this one satisfies; `None` if
+/// there is none, or there are too many parts. If two parts restrict the same property and both
+/// restrictions cannot be kept, one of them is kept.
 pub(crate) fn merged<'s>(
     schema: &'s Json,
     resolve: &dyn Fn(&str) -> Option<&'s Json>,
@@ -43,7 +45,8 @@ pub(crate) fn merged<'s>(
     let mut waiting = vec![schema];
     let mut parts = 0;
     let mut seen: Vec<&Json> = Vec::new();
-    // The parts in their order; the innermost come last, so that words are those of the outermost.
+    // The parts are in order, with the innermost last, so that descriptions are those of the
+    // outermost.
     while let Some(part) = waiting.pop() {
         parts += 1;
         if parts > MAX_PARTS {
@@ -55,7 +58,7 @@ pub(crate) fn merged<'s>(
             match (&**key, value) {
                 ("$ref", Json::String(reference)) => {
                     let target = resolve(reference)?;
-                    // Once more says no more; a schema within itself says nothing.
+                    // A repeated part adds nothing; a schema within itself is ignored.
                     if !seen.iter().any(|known| std::ptr::eq(*known, target)) {
                         seen.push(target);
                         inner.push(target);
@@ -72,7 +75,7 @@ pub(crate) fn merged<'s>(
     Some(Json::Object(whole))
 }
 
-/// Adds what one part says with a keyword; `None` if no value has both.
+/// Adds the restriction of one part by a keyword; `None` if no value satisfies both.
 fn add(whole: &mut MergedMembers, key: &str, value: &Json) -> Option<()> {
     let Some((_, known)) = whole.iter_mut().find(|(name, _)| **name == *key) else {
         whole.push((key.into(), value.clone()));
@@ -118,13 +121,14 @@ fn add(whole: &mut MergedMembers, key: &str, value: &Json) -> Option<()> {
         ) => {
             *is |= other;
         }
-        // Words are those of the first part; other keywords are noted of the first part alone.
+        // Descriptions are those of the first part. Other keywords are noted for the first part
+        // only.
         _ => {}
     }
     Some(())
 }
 
-/// Keeps both descriptions of one member. They hold together, and are put together where they are read.
+/// Keeps both schemas of one member. Both apply, and they are merged when they are read.
 fn describe_twice(known: &mut Json, schema: &Json) {
     if known != schema {
         let both = Json::Array(vec![known.clone(), schema.clone()]);
@@ -132,7 +136,8 @@ fn describe_twice(known: &mut Json, schema: &Json) {
     }
 }
 
-/// The types that both lists have; a number that is an integer is an integer.
+/// Returns the types that are in both lists. The integers are the common part of numbers and
+/// integers.
 fn common_type(known: &Json, other: &Json) -> Option<Json> {
     let list = |json: &Json| match json {
         Json::Array(kinds) => kinds.clone(),
@@ -158,7 +163,7 @@ fn common_type(known: &Json, other: &Json) -> Option<Json> {
     }
 }
 
-/// Takes the other bound if it is narrower.
+/// Replaces the bound by the other one if that is narrower.
 fn narrow(known: &mut Json, other: &Json, is_narrower: fn(i128, i128) -> bool) {
     let amount = |json: &Json| match json {
         Json::Int(number) => Some(i128::from(*number) * 1_000_000),

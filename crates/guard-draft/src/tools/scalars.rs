@@ -8,10 +8,10 @@ use guard_plan::naming::is_name;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// The most variants of an enum.
+/// The maximum number of variants of an enum.
 const MAX_VARIANTS: usize = 200;
 
-/// Patterns of formats.
+/// The patterns of formats.
 const FORMATS: [(&str, &str); 3] = [
     ("email", r"^[^@\s]+@[^@\s]+$"),
     ("uuid", r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"),
@@ -70,7 +70,7 @@ impl SchemaReader<'_, '_> {
         ty
     }
 
-    /// A pattern as a literal of the language, if it is one.
+    /// Returns a pattern as a literal of the language, if it is a valid one.
     fn pattern(&self, pattern: &str) -> Option<String> {
         let mut literal = String::new();
         let mut escaped = false;
@@ -133,7 +133,7 @@ impl SchemaReader<'_, '_> {
                     high = high.or_else(|| Some(i32::MAX.to_string()));
                 }
             }
-            // What the language's own numbers are.
+            // The language's own numbers have this format.
             Some("int64") if integer => said.push("format"),
             Some("float" | "double" | "decimal") if !integer => said.push("format"),
             _ => {}
@@ -160,12 +160,12 @@ impl SchemaReader<'_, '_> {
     }
 }
 
-/// A variant of an enum: a name, or a string.
+/// Returns a variant of an enum: a name, or a string.
 fn variant(text: &str) -> String {
     if is_name(text) { text.to_owned() } else { quoted(text) }
 }
 
-/// A bound as a literal of the language.
+/// Returns a bound as a literal of the language.
 fn number_text(value: &Json, integer: bool) -> Option<String> {
     match value {
         Json::Int(number) if integer => Some(number.to_string()),
@@ -182,7 +182,7 @@ fn number_text(value: &Json, integer: bool) -> Option<String> {
     }
 }
 
-/// A number in units of its type, the smallest step between two.
+/// Returns a number in units of its type, which are the smallest difference between two numbers.
 fn amount(text: &str, integer: bool) -> Option<i64> {
     if integer { text.parse().ok() } else { decimal::parse(text) }
 }

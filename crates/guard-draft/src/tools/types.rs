@@ -1,4 +1,5 @@
-//! A JSON Schema as types of the language. What has no counterpart becomes `json`, a wider type, or a note.
+//! A JSON Schema as types of the language. A part without a counterpart becomes `json`, a wider
+//! type, or a note.
 
 use super::merge::{SILENT, is_told, merged};
 use crate::text::{documentation, type_name};
@@ -7,26 +8,27 @@ use guard_plan::naming::{is_name, to_name};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// The maximum depth to which records are declared where they stand. A deeper value is `json`.
+/// The maximum depth to which nested records are declared. A deeper value is `json`.
 const MAX_DEPTH: usize = 5;
 
-/// The most shared schemas that refer to one another, from the outermost on.
+/// The maximum number of shared schemas that refer to one another, from the outermost on.
 const MAX_SHARED: usize = 12;
 
-/// The most levels of a type. A plan may have more, but nobody reads them.
+/// The maximum number of levels of a type. A plan may have more, but they would be unreadable.
 const MAX_HEIGHT: usize = 32;
 
-/// The most enums and records of one tool. Schemas that refer to one another would else be declared over and over.
+/// The maximum number of enums and records of one tool. Without it, schemas that refer to one
+/// another would be declared repeatedly.
 pub(super) const MAX_ITEMS: usize = 400;
 
-/// The most members of a record.
+/// The maximum number of members of a record.
 const MAX_MEMBERS: usize = 1_000;
 
-/// The types of a guard: the names that are taken, and the shared schemas with the types that they have become.
+/// The types of a guard: the names that are used, and the shared schemas with their types.
 pub(crate) struct TypeScope<'c> {
-    /// The names of tools that are taken.
+    /// The names of tools that are used.
     pub tools: BTreeSet<String>,
-    /// The names of types that are taken.
+    /// The names of types that are used.
     pub(super) names: BTreeSet<String>,
     pub(super) is_pattern: &'c dyn Fn(&str) -> bool,
     components: &'c BTreeMap<String, Json>,
@@ -51,21 +53,21 @@ pub(super) struct SchemaReader<'a, 'c> {
     pub(super) scope: &'a mut TypeScope<'c>,
     /// The shared schemas that are being read, the outermost first.
     open: Vec<String>,
-    /// Enums and records that the tool's types use.
+    /// The enums and records that the tool's types use.
     pub items: Vec<String>,
-    /// Clauses for what no type can say.
+    /// The clauses for restrictions that no type can express.
     pub clauses: Vec<String>,
-    /// The parts of the schema that the guard does not say.
+    /// The parts of the schema that the guard does not express.
     pub notes: Vec<String>,
 }
 
-/// The place of a schema in its tool.
+/// The location of a schema in its tool.
 #[derive(Clone, Copy)]
 pub(super) struct SchemaPlace<'p> {
-    /// The way to the value, for notes.
+    /// The path to the value, for notes.
     pub path: &'p str,
     pub depth: usize,
-    /// The parameter, where a clause can speak of it.
+    /// The parameter, if a clause can refer to it.
     pub param: Option<&'p str>,
 }
 
@@ -75,7 +77,7 @@ pub(super) struct TypeText {
     pub head: String,
     pub refined: String,
     pub optional: bool,
-    /// The levels of records and collections.
+    /// The number of levels of records and collections.
     pub height: usize,
 }
 
@@ -102,7 +104,7 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
         SchemaReader { root, tool, scope, open: Vec::new(), items, clauses, notes }
     }
 
-    /// The parameters of a tool.
+    /// Returns the parameters of a tool.
     pub fn parameters(&mut self, schema: &Json) -> Vec<String> {
         let mut known = BTreeSet::new();
         let mut params = Vec::new();
@@ -130,7 +132,7 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
         params
     }
 
-    /// The type of a tool's results, if its schema has one that can be said.
+    /// Returns the type of a tool's results, if its schema has one that can be expressed.
     pub fn result(&mut self, schema: &'a Json) -> Option<String> {
         self.root = schema;
         let ty = self.value(schema, SchemaPlace { path: "result", depth: 0, param: None });
@@ -163,7 +165,7 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
         ty
     }
 
-    /// The type of a schema that refers to no other.
+    /// Returns the type of a schema without a reference.
     fn single(&mut self, schema: &Json, place: SchemaPlace<'_>) -> TypeText {
         if has_more_members(schema) {
             return self.unknown("branches beside members of its own", place);
@@ -198,7 +200,8 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
         ty
     }
 
-    /// The type of the schema that a `$ref` names. A shared enum or record is declared once for all tools.
+    /// Returns the type of the schema that a `$ref` names. A shared enum or record is declared once
+    /// for all tools.
     fn referred(&mut self, reference: &str, place: SchemaPlace<'_>) -> TypeText {
         let components = self.scope.components;
         let root = self.root;
@@ -229,7 +232,7 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
             self.scope.declared.insert(reference.to_owned(), ty.clone());
             ty
         } else {
-            // A text or a number says more beside its parameter.
+            // A text or a number is clearer if it is declared beside its parameter.
             self.value(target, deeper)
         };
         self.open.pop();
@@ -248,7 +251,7 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
         }
     }
 
-    /// Any JSON, with a note that says why.
+    /// Returns any JSON, with a note that gives the reason.
     pub(super) fn unknown(&mut self, what: &str, place: SchemaPlace<'_>) -> TypeText {
         self.notes.push(format!("{}: {what}; any JSON is accepted", place.path));
         TypeText::plain("json")
@@ -294,9 +297,9 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
         ty
     }
 
-    /// The type of an element. The language has no collections of options.
+    /// Returns the type of an element. The language has no collections of options.
     fn element(&mut self, schema: &Json, place: SchemaPlace<'_>) -> TypeText {
-        // Asked first, so that no type is declared that nothing uses.
+        // This is checked first, so that no unused type is declared.
         if self.may_be_null(schema) {
             return self.unknown("an element that may be null", place);
         }
@@ -381,7 +384,7 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
         TypeText { height, ..TypeText::plain(&name) }
     }
 
-    /// Notes each keyword that is not said.
+    /// Adds a note for each keyword that is not expressed.
     pub(super) fn note_rest(&mut self, schema: &Json, said: &[&str], path: &str) {
         let Json::Object(members) = schema else { return };
         for (name, value) in members {
@@ -399,7 +402,7 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
     }
 }
 
-/// The schema that a `$ref` names: a shared one, or one of the same document.
+/// Returns the schema that a `$ref` names: a shared one, or one in the same document.
 fn resolve<'s>(
     components: &'s BTreeMap<String, Json>,
     root: &'s Json,
@@ -415,7 +418,8 @@ fn resolve<'s>(
     Some(target)
 }
 
-/// The reference that is all that a schema says: a `$ref`, or an `allOf` of one, with at most words beside it.
+/// Returns the reference if the schema is only a reference: a `$ref`, or an `allOf` of one, with
+/// nothing but descriptions beside it.
 fn alias(schema: &Json) -> Option<&str> {
     let Json::Object(members) = schema else { return None };
     let told = |key: &str| members.iter().any(|(name, _)| **name != *key && is_told(name));
@@ -426,28 +430,29 @@ fn alias(schema: &Json) -> Option<&str> {
     }
 }
 
-/// The type of a collection; `None` if it has too many levels.
+/// Returns the type of a collection; `None` if it has too many levels.
 fn collection(before: &str, element: &TypeText) -> Option<TypeText> {
     let height = element.height + 1;
     let head = format!("{before}{}>", element.text());
     (height <= MAX_HEIGHT).then(|| TypeText { height, ..TypeText::plain(&head) })
 }
 
-/// The branches that are more than `null`.
+/// Returns the branches that are not just `null`.
 fn others(branches: &[Json]) -> Vec<&Json> {
     let is_null = |branch: &&Json| branch.get("type").and_then(Json::as_str) == Some("null");
     branches.iter().filter(|branch| !is_null(branch)).collect()
 }
 
-/// Returns true if a schema is of objects whose members are known, and no more than a record can have.
+/// Returns true if a schema describes objects whose members are known, and are not too many for a
+/// record.
 pub(crate) fn is_object(schema: &Json) -> bool {
     let kind = schema.get("type").map_or(Some("object"), Json::as_str);
     let count = members(schema, "properties").len();
     kind == Some("object") && (1..=MAX_MEMBERS).contains(&count)
 }
 
-/// Returns true if a branch of an object may have members that the object itself does not name: a record of its own members
-/// would refuse them.
+/// Returns true if a branch of an object may have members that the object itself does not name, so
+/// that a record of the object's own members would refuse them.
 pub(crate) fn has_more_members(schema: &Json) -> bool {
     let names_more = |branch: &Json| {
         let keys = ["$ref", "properties", "allOf", "anyOf", "oneOf"];
@@ -467,7 +472,8 @@ fn members<'s>(schema: &'s Json, key: &str) -> &'s [(Box<str>, Json)] {
     }
 }
 
-/// Returns true if every object of a schema has this member. One that only calls or only results have is not required.
+/// Returns true if every object of a schema has this member. A member that only calls or only
+/// results have is not required.
 pub(crate) fn is_required(schema: &Json, name: &str) -> bool {
     let member = schema.get("properties").and_then(|members| members.get(name));
     let is_one_way = ["readOnly", "writeOnly"]
