@@ -170,7 +170,7 @@ pub enum TroubleKind {
     Hang,
     /// It ended unexpectedly.
     Crash,
-    /// Its output is not a message, or not a message that is allowed now.
+    /// The output is not a message, or not a message that is allowed now.
     Message,
     /// It sent too much output.
     Flood,

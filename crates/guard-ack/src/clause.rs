@@ -9,20 +9,20 @@ const PAGE: &str = include_str!("../adapter.md");
 /// One promise of an adapter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AckClause {
-    /// Its permanent id.
+    /// The permanent id.
     pub id: &'static str,
     /// The promise.
     pub promise: &'static str,
-    /// Its tier, from 1.
+    /// The tier, from 1.
     pub tier: u8,
 }
 
 /// One capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capability {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// Its tier, from 1.
+    /// The tier, from 1.
     pub tier: u8,
 }
 

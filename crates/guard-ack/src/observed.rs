@@ -46,7 +46,7 @@ pub struct RunSeen {
 pub struct RanCall {
     /// The call.
     pub call: ModelCall,
-    /// Its id in the case; `None` if the model never made it.
+    /// The id in the case; `None` if the model never made it.
     pub id: Option<String>,
     /// The number of begin and end events before its beginning.
     pub begun: usize,

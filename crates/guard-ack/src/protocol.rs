@@ -69,7 +69,7 @@ impl Declared {
 pub struct AgentTool {
     /// The name by which the model calls it.
     pub name: String,
-    /// Its description for the model.
+    /// The description for the model.
     #[serde(default)]
     pub description: String,
     /// The JSON Schema of its arguments.

@@ -37,15 +37,15 @@ pub struct RunOptions<'o> {
 /// The outcome of one case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaseOutcome {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its clause.
+    /// The clause.
     pub clause: String,
-    /// Its claim.
+    /// The claim.
     pub claim: String,
     /// The tier of the clause.
     pub tier: u8,
-    /// Its verdict.
+    /// The verdict.
     pub verdict: CaseVerdict,
     /// True if it is listed as known to fail.
     pub known: bool,
@@ -77,7 +77,7 @@ pub enum CaseVerdict {
 }
 
 impl CaseVerdict {
-    /// Returns its name.
+    /// Returns the name.
     pub fn word(&self) -> &'static str {
         match self {
             CaseVerdict::Passed => "passed",

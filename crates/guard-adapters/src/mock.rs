@@ -20,7 +20,7 @@ pub struct Mock<'g> {
     pub shape: Shape,
     /// The duty that the adapter gets wrong, if any.
     pub fault: Option<AdapterFault>,
-    /// Its compiled guards.
+    /// The compiled guards.
     pub guards: &'g GuardCache,
 }
 

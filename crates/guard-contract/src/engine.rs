@@ -34,7 +34,7 @@ use top::{Aside, TopContext};
 #[derive(Clone, Copy)]
 pub(crate) struct TextWindow<'a> {
     pub bytes: &'a [u8],
-    /// Its offset in the text.
+    /// The offset in the text.
     pub base: usize,
     /// True if it is the last part of the text.
     pub end: bool,

@@ -34,7 +34,7 @@ pub(crate) struct Inner {
     pub index: u64,
     pub refusal: Refusal,
     pub raw: String,
-    /// Its position in the text of the item around it.
+    /// The position in the text of the item around it.
     pub at: (usize, usize),
 }
 

@@ -43,13 +43,13 @@ pub struct ToolLock {
 /// The state of a server's tool compared with the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockState {
-    /// Its definition is the accepted one.
+    /// The definition is the accepted one.
     Accepted,
     /// The tool is not in the lock.
     Unlocked,
     /// Only its descriptions have changed.
     DescriptionChanged,
-    /// Its schemas or annotations have changed.
+    /// The schemas or annotations have changed.
     SchemaChanged,
 }
 

@@ -38,7 +38,7 @@ impl<'a> From<&'a Json> for Arguments<'a> {
 /// A call that an agent proposes.
 #[derive(Debug, Clone, Copy)]
 pub struct Proposal<'p> {
-    /// Its id, unique among the calls in flight.
+    /// The id, unique among the calls in flight.
     pub call: &'p str,
     /// The tool's wire name.
     pub tool: &'p str,
@@ -68,7 +68,7 @@ pub enum Ending<'s> {
 /// A call that has ended.
 #[derive(Debug, Clone, Copy)]
 pub struct Settlement<'s> {
-    /// Its id.
+    /// The id.
     pub call: &'s str,
     /// How it ended.
     pub ending: Ending<'s>,

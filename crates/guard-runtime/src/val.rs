@@ -98,7 +98,7 @@ impl<'a> Val<'a> {
         matches!(self, Val::None)
     }
 
-    /// Returns its truth value.
+    /// Returns the truth value.
     pub fn truth(&self) -> Result<bool, Fault> {
         match self {
             Val::Bool(value) => Ok(*value),

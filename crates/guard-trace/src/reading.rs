@@ -140,7 +140,7 @@ pub struct Records<R> {
 pub struct Entry<'l> {
     /// The record.
     pub record: Record,
-    /// Its line.
+    /// The line.
     pub line: &'l [u8],
     /// The number of the line, from 1.
     pub number: u64,

@@ -74,7 +74,7 @@ fn start() -> String {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolFile {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// True if the tool belongs to the framework.
     #[serde(default)]

@@ -19,7 +19,7 @@ use crate::run::{AckReport, CaseOutcome, CaseVerdict};
 pub struct Tier {
     /// The number, from 1.
     pub number: u8,
-    /// Its name.
+    /// The name.
     pub name: &'static str,
     /// The number of judged or skipped cases.
     pub total: usize,

@@ -22,7 +22,7 @@ const FITS: usize = 8;
 /// A scenario with its expectations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Generated {
-    /// Its area and name.
+    /// The area and name.
     pub name: String,
     /// The text of the case.
     pub text: String,

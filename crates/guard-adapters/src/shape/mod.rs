@@ -37,7 +37,7 @@ impl Shape {
         }
     }
 
-    /// Returns its declared capabilities.
+    /// Returns the declared capabilities.
     pub fn capabilities(self) -> Vec<&'static str> {
         let lacks: &[&str] = match self {
             Shape::Hooks | Shape::Events => &["plain_policies"],

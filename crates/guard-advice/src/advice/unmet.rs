@@ -46,7 +46,7 @@ impl Unmet {
 enum AlternativeState {
     Met,
     Missing(Alternative),
-    /// Its key has no value, so no call can meet it.
+    /// The key has no value, so no call can meet it.
     Faulty,
 }
 

@@ -21,7 +21,7 @@ pub struct Situation<'t> {
 /// A reasoner's reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// Its choice, as JSON; see [`Choice`](super::Choice).
+    /// The choice, as JSON; see [`Choice`](super::Choice).
     Text(String),
     /// The reasoner timed out. The reasoner itself implements the time limit.
     TimedOut,

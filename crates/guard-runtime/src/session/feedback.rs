@@ -28,7 +28,7 @@ pub(crate) struct FeedbackMemory {
 /// The memory of one provider.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Provider {
-    /// Its entries in `by_count` and `by_time`.
+    /// The entries in `by_count` and `by_time`.
     pub due: (Option<u64>, Option<Millis>),
     pub spoke: u64,
     pub last: Option<(Delivered, Millis)>,

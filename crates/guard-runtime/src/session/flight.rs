@@ -68,7 +68,7 @@ pub(crate) struct WrittenPart {
     pub var: VarId,
     /// The path to it: a range of the draft's steps, never empty.
     pub steps: (usize, usize),
-    /// Its value; `None` if the entry is deleted.
+    /// The value; `None` if the entry is deleted.
     pub value: Option<Value>,
 }
 

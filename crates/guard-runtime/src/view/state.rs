@@ -26,7 +26,7 @@ fn spoken_json(spoken: &Spoken<'_>) -> Json {
 }
 
 impl SessionState {
-    /// Returns its state, budgets, history and calls in flight.
+    /// Returns the state, budgets, history and calls in flight.
     pub fn state_json(&self, kernel: &Kernel) -> Json {
         let plan = kernel.plan();
         let secret = &mut |_: &_| Json::string(render::SECRET);
