@@ -20,7 +20,7 @@ fn main() {
     }
 }
 
-/// The pages named like a code, sorted; none where the folder is missing.
+/// Returns the pages with the name of a code, sorted; none if the folder is missing.
 fn pages(folder: &Path) -> Vec<(String, PathBuf)> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();

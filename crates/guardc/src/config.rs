@@ -18,9 +18,9 @@ const RETENTION: [&str; 3] = ["older-than", "keep", "compact-after"];
 pub struct Config {
     /// The folder of the file: the project's root.
     pub root: Option<PathBuf>,
-    /// Globs of the files a directory walk takes; all `.guard` files where empty.
+    /// Globs of the files that a directory walk includes; all `.guard` files if empty.
     pub include: Vec<String>,
-    /// Globs of the files it leaves out.
+    /// Globs of the files that a directory walk excludes.
     pub exclude: Vec<String>,
     /// True if warnings count as errors.
     pub warnings_as_errors: bool,
@@ -28,23 +28,23 @@ pub struct Config {
     pub min_coverage: Option<f64>,
     /// The maximum worst-case number of steps of a tool.
     pub max_steps: Option<u64>,
-    /// What a store keeps.
+    /// The retention of stores.
     pub retention: Retention,
 }
 
 /// The retention of a store: the sessions and records that it keeps.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Retention {
-    /// Sessions whose last record is older, in milliseconds, are dropped.
+    /// The age in milliseconds of the last record above which a session is dropped.
     pub older_than: Option<i64>,
-    /// So many sessions with the latest records are kept, whatever their age.
+    /// The number of sessions with the latest records that are kept, whatever their age.
     pub keep: Option<usize>,
-    /// A session with more records is compacted when it is closed.
+    /// The number of records above which a session is compacted when it is closed.
     pub compact_after: Option<u64>,
 }
 
 impl Config {
-    /// The nearest `guard.toml` in `from` or above it.
+    /// Finds the nearest `guard.toml` in `from` or above it.
     pub fn discover(from: &Path) -> Result<Config, Failure> {
         let Ok(from) = std::path::absolute(from) else {
             return Ok(Config::default());

@@ -1,4 +1,4 @@
-//! First guards that commands have made: formatted, and seen to be guards.
+//! Generated first guards: formatting, and the check that they are valid guards.
 
 use crate::failure::Failure;
 

@@ -27,7 +27,7 @@ impl Exit {
 /// The reason why a command could not do its work: exit code 2.
 #[derive(Debug)]
 pub enum Failure {
-    /// The reader of our output is gone; nothing is reported.
+    /// The reader of the output is gone; nothing is reported.
     Pipe,
     /// The problem and a suggestion.
     Message {
@@ -69,7 +69,7 @@ impl Failure {
         }
     }
 
-    /// Writing to standard output failed.
+    /// Returns the failure that standard output cannot be written.
     pub fn output(error: &io::Error) -> Failure {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::Pipe,

@@ -12,7 +12,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// The failure for an unreadable `path`, with a suggestion from the same folder.
+/// Returns the failure for an unreadable `path`, with a suggestion from the same folder.
 pub fn unreadable(path: &Path, why: &str) -> Failure {
     let failure = Failure::new(format!("cannot read `{}`: {why}", display(path)));
     if path.exists() {
@@ -30,7 +30,7 @@ pub fn unreadable(path: &Path, why: &str) -> Failure {
     failure.maybe_help(near.map(|near| format!("did you mean `{}`?", display(&folder.join(near)))))
 }
 
-/// Returns whether two names refer to one file.
+/// Returns true if two names refer to the same file.
 pub fn same(a: &Path, b: &Path) -> bool {
     let whole = |path: &Path| std::fs::canonicalize(path).ok();
     a == b || whole(a).is_some_and(|whole_a| Some(whole_a) == whole(b))
@@ -69,7 +69,7 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 
 /// One input text.
 pub struct InputText {
-    /// Its path; for standard input, the assumed path.
+    /// The path; for standard input, the assumed path.
     pub path: PathBuf,
     /// True if found in a directory rather than named.
     pub walked: bool,
@@ -121,7 +121,7 @@ pub fn find(
     Ok(found)
 }
 
-/// `include` and `exclude` of the configuration.
+/// The `include` and `exclude` of the configuration.
 struct FileFilter {
     include: Option<Gitignore>,
     exclude: Option<Gitignore>,
@@ -161,10 +161,11 @@ impl FileFilter {
     }
 }
 
-/// The names of the files that say what a walk passes over.
+/// The names of the files that list the paths to skip in a walk.
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
-/// Refuses a folder whose ignore files the walk could not read: opening a FIFO would never end.
+/// Refuses a folder whose ignore files the walk could not read, because opening a FIFO would block
+/// for ever.
 fn walkable(folder: &Path) -> Result<(), Failure> {
     let odd = |name: &&&str| std::fs::metadata(folder.join(name)).is_ok_and(|meta| !meta.is_file());
     match IGNORE_FILES.iter().find(odd) {

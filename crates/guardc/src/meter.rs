@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Reports progress on standard error; silent in the first second and without a terminal.
+/// A progress report on standard error; silent in the first second and without a terminal.
 pub struct Meter {
     verb: &'static str,
     total: u64,
@@ -35,7 +35,7 @@ impl Meter {
         if !self.active || self.started.elapsed() < Duration::from_secs(1) {
             return;
         }
-        // Another thread is showing the progress already.
+        // Another thread is already showing the progress.
         let Ok(mut shown) = self.shown.try_lock() else { return };
         if shown.is_none_or(|last| last.elapsed() >= Duration::from_millis(200)) {
             *shown = Some(Instant::now());

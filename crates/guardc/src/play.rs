@@ -26,7 +26,7 @@ pub const WORKSPACE: &str = "/workspace";
 /// The maximum length of a call's arguments in the trace, in characters.
 const MAX_ARGS: usize = 2000;
 
-/// A plan ready to decide.
+/// Returns a guard that is ready to decide.
 pub fn guard(plan: LoadedPlan) -> Result<Guard, Failure> {
     Guard::from_plan(plan).map_err(|error| Failure::new(error.to_string()))
 }
@@ -38,9 +38,9 @@ pub struct Play {
     start: i64,
     calls: u64,
     trace: String,
-    /// What the session was opened with.
+    /// The opening data of the session.
     data: Option<Json>,
-    /// True until something happens after the opening.
+    /// True until the first event after the opening.
     is_fresh: bool,
     /// The feedback of the last event.
     feedback: Vec<Delivered>,
@@ -60,7 +60,7 @@ fn open(
 }
 
 impl Play {
-    /// A session that has just begun.
+    /// Creates a session that has just begun.
     pub fn new(guard: &Guard) -> Result<Play, Failure> {
         let start = time::parse_rfc3339(START).unwrap_or_default();
         let cannot = |why| Failure::new(format!("the guard cannot begin a session: {why}"));
@@ -79,7 +79,7 @@ impl Play {
         })
     }
 
-    /// Begins again in the same world.
+    /// Restarts the session in the same world.
     fn reopen(&mut self, start: i64, data: Option<&Json>) -> Result<(), String> {
         let world = std::mem::take(self.session.world_mut());
         let guard = self.session.guard().clone();
@@ -95,7 +95,7 @@ impl Play {
         }
     }
 
-    /// Begins again, with opening data from the host.
+    /// Restarts the session, with opening data from the host.
     pub fn open(&mut self, data: &Json) -> Result<(), String> {
         self.reopen(self.start, Some(data))?;
         self.data = Some(data.clone());
@@ -112,17 +112,17 @@ impl Play {
         self.is_fresh = true;
     }
 
-    /// The world that answers the session's questions.
+    /// Returns the world that answers the session's questions.
     pub fn world(&mut self) -> &mut Simulated {
         self.session.world_mut()
     }
 
-    /// The next event's session: it happens at the simulated time.
+    /// Returns the session for the next event, which happens at the simulated time.
     fn now(&mut self) -> &mut Session<Simulated> {
         self.session.at(self.now)
     }
 
-    /// Proposes a call, under a new id where it is given none.
+    /// Proposes a call, with a new id if none is given.
     pub fn propose(
         &mut self,
         name: Option<&str>,
@@ -210,19 +210,19 @@ impl Play {
         self.feedback = feedback.to_vec();
     }
 
-    /// The session, for those who only look.
+    /// Returns the session, for reading.
     pub fn session(&self) -> &Session<Simulated> {
         &self.session
     }
 
-    /// The report of a contract on a text, by what the session knows.
+    /// Returns the report of a contract on a text, from the state of the session.
     pub fn report(&mut self, contract: &str, text: &str) -> Result<Report, String> {
         let options = TextOptions::default();
         let report = self.now().check_text(contract, text, &options);
         report.map(guard_sdk::Recorded::into_outcome).map_err(|e| e.to_string())
     }
 
-    /// The verdict that a call would get; nothing changes.
+    /// Returns the verdict that a call would get; nothing changes.
     pub fn would(&mut self, tool: &str, args: &Json) -> Verdict {
         self.now().preview(tool, args).verdict
     }
@@ -252,7 +252,7 @@ impl Play {
         self.settled(call, success, settled)
     }
 
-    /// Settles a call with a result that nobody can read.
+    /// Settles a call with a result that cannot be parsed.
     pub fn settle_unreadable(&mut self, call: &str) -> Result<Settled, String> {
         let settled = self.now().settle_text(call, "").map_err(|e| e.to_string())?.into_outcome();
         self.settled(call, true, settled)
@@ -282,7 +282,7 @@ impl Play {
         Ok(())
     }
 
-    /// Takes back what a role has approved of exactly this call.
+    /// Revokes a role's approval of exactly this call.
     pub fn revoke(&mut self, tool: &str, args: &Json, role: &str, by: &str) -> Result<(), String> {
         self.now().revoke(tool, args, role, by).map_err(|e| e.to_string())?;
         self.note(&format!("{tool}: the approval by {role} is taken back"));

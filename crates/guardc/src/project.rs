@@ -1,4 +1,4 @@
-//! From a file on disk to a compilation: names, loading, and displayed paths.
+//! The compilation of a file on disk: names, loading, and displayed paths.
 
 use crate::config::Config;
 use crate::failure::Failure;
@@ -13,7 +13,7 @@ use std::path::Path;
 pub struct Compiled {
     /// The compiler's result.
     pub compilation: Compilation,
-    /// Its files, with displayed names.
+    /// The files, with displayed names.
     pub shown: Vec<SourceFile>,
 }
 
@@ -26,7 +26,8 @@ impl Compiled {
         report.print_to_stderr(term);
     }
 
-    /// Fails where the checker found no error and no kernel would take the plan: a defect of the compiler.
+    /// Returns a failure if the checker found no error but no kernel would accept the plan, which
+    /// is a defect of the compiler.
     pub fn check_plan(&self) -> Result<(), Failure> {
         let Some(output) = &self.compilation.output else { return Ok(()) };
         LoadedPlan::check(&output.plan, &output.sources)
@@ -56,7 +57,7 @@ pub fn compile(path: &Path, text: String, config: &Config) -> Compiled {
     Compiled { compilation: source.compilation, shown: source.shown }
 }
 
-/// Compiles the guard of a command; problems are printed and end the command.
+/// Compiles the guard of a command. Problems are printed and end the command.
 pub fn compile_one(
     path: &Path,
     config: &Config,

@@ -5,14 +5,14 @@ use guard_trace::store::StoreError;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The waits between two attempts to lock a session, in milliseconds: from, to.
+/// The minimum and maximum wait between two attempts to lock a session, in milliseconds.
 const LOCK_WAIT: (u64, u64) = (1, 20);
 
-/// Opens a session. While another process has it, this one waits, up to a time.
+/// Opens a session. While another process uses it, this one waits, up to a time limit.
 ///
 /// # Errors
 ///
-/// Returns the reason: the session stays in use, or cannot be opened.
+/// Returns the reason: the session is in use all the time, or cannot be opened.
 pub fn open_waiting(
     open: impl Fn() -> Result<Session, SessionError>,
     until: Instant,
@@ -33,7 +33,8 @@ pub fn open_waiting(
     }
 }
 
-/// The sentence that says how a person ends the halt of a session. `store` is `None` for the user's store.
+/// Returns the sentence that explains how a person ends the halt of a session. `store` is `None`
+/// for the user's default store.
 pub fn resume_hint(session: &str, plan: &Path, store: Option<&Path>) -> String {
     format!(
         "\nA person ends the halt with `guardc approvals resume {session} --plan {} --by NAME --role ROLE{}`.",
@@ -42,7 +43,7 @@ pub fn resume_hint(session: &str, plan: &Path, store: Option<&Path>) -> String {
     )
 }
 
-/// The option that names a store, if it is not the user's.
+/// Returns the option that names a store, if it is not the user's default store.
 pub fn store_option(store: Option<&Path>) -> String {
     store.map(|path| format!(" --store {}", path.display())).unwrap_or_default()
 }

@@ -1,16 +1,17 @@
-//! Signal handling: the commands of a guard lead their own process groups, which a Ctrl-C on the
+//! Signal handling. The commands of a guard lead their own process groups, which a Ctrl-C on the
 //! terminal does not reach, so they are killed with this process.
 
 #[cfg(unix)]
 use std::sync::Arc;
 
 /// Installs handlers: an interrupt, a termination request or a hang-up first kills all running
-/// commands. Ignored signals, as under `nohup`, stay ignored. A hang-up may be for something else.
+/// commands. Ignored signals, as under `nohup`, stay ignored. A hang-up may be reserved for another
+/// purpose.
 #[cfg(unix)]
 pub fn end_commands_with_us(heeds_hang_up: bool) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
-    // A file that may not grow any more is the error of a write, not the end of the process.
+    // Reaching the limit on a file's size must be an error of a write, not the end of the process.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
     let ignored = ignored();
     let heeded = [SIGHUP, SIGINT, SIGTERM].into_iter();
@@ -28,7 +29,7 @@ pub fn end_commands_with_us(heeds_hang_up: bool) {
     });
 }
 
-/// Does something at each hang-up, instead of ending.
+/// Runs a function at each hang-up, instead of ending.
 #[cfg(unix)]
 pub fn on_hang_up(act: impl Fn() + Send + 'static) {
     let Ok(mut signals) = signal_hook::iterator::Signals::new([signal_hook::consts::SIGHUP]) else {
@@ -37,11 +38,11 @@ pub fn on_hang_up(act: impl Fn() + Send + 'static) {
     std::thread::spawn(move || signals.forever().for_each(|_| act()));
 }
 
-/// This system has no such signals.
+/// Does nothing, because this system has no such signals.
 #[cfg(not(unix))]
 pub fn end_commands_with_us(_: bool) {}
 
-/// This system has no such signals.
+/// Does nothing, because this system has no such signals.
 #[cfg(not(unix))]
 pub fn on_hang_up(_: impl Fn() + Send + 'static) {}
 

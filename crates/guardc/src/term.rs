@@ -25,7 +25,7 @@ pub enum TextOrJson {
     Json,
 }
 
-/// Colours text, if enabled.
+/// The colours of text, if enabled.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
     /// True if escape codes are written.
@@ -37,32 +37,32 @@ impl Style {
         if self.on { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
 
-    /// For important text.
+    /// Formats important text.
     pub fn bold(self, text: &str) -> String {
         self.paint("1", text)
     }
 
-    /// For secondary text.
+    /// Formats secondary text.
     pub fn dim(self, text: &str) -> String {
         self.paint("2", text)
     }
 
-    /// For refusals and errors.
+    /// Formats refusals and errors.
     pub fn red(self, text: &str) -> String {
         self.paint("1;31", text)
     }
 
-    /// For successes.
+    /// Formats successes.
     pub fn green(self, text: &str) -> String {
         self.paint("32", text)
     }
 
-    /// For warnings and pending calls.
+    /// Formats warnings and pending calls.
     pub fn yellow(self, text: &str) -> String {
         self.paint("33", text)
     }
 
-    /// For positions and names.
+    /// Formats positions and names.
     pub fn cyan(self, text: &str) -> String {
         self.paint("36", text)
     }
@@ -71,9 +71,9 @@ impl Style {
 /// The output streams of a command.
 #[derive(Debug, Clone, Copy)]
 pub struct Console {
-    /// For standard output.
+    /// The style of standard output.
     pub out: Style,
-    /// For standard error.
+    /// The style of standard error.
     pub err: Style,
     /// True if standard output is a terminal.
     pub out_tty: bool,
@@ -82,7 +82,8 @@ pub struct Console {
 }
 
 impl Console {
-    /// Reads the streams, the environment and the flag, in increasing priority.
+    /// Determines the styles from the streams, the environment and the flag, in increasing
+    /// priority.
     pub fn new(choice: ColorChoice) -> Console {
         let out_tty = io::stdout().is_terminal();
         let err_tty = io::stderr().is_terminal();
@@ -116,7 +117,8 @@ impl Console {
     }
 }
 
-/// The flag decides; then `NO_COLOR`, then `FORCE_COLOR`; then whether the stream is a terminal.
+/// Returns true if colour is used. The flag decides; otherwise `NO_COLOR`, then `FORCE_COLOR`, then
+/// whether the stream is a terminal.
 fn wants_color(choice: ColorChoice, tty: bool) -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|v| !v.is_empty() && v != "0");
     match choice {
@@ -130,7 +132,7 @@ fn wants_color(choice: ColorChoice, tty: bool) -> bool {
 
 pub use guard_plan::words::count;
 
-/// Reports the progress of a long run on standard error; silent in the first second and without a
+/// A progress report of a long run on standard error; silent in the first second and without a
 /// terminal.
 pub struct Progress {
     started: std::time::Instant,
@@ -141,7 +143,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Returns the progress of `total` items being `verb`.
+    /// Creates the progress report of `total` items being `verb`.
     pub fn new(term: &Console, verb: &'static str, total: usize) -> Progress {
         Progress {
             started: std::time::Instant::now(),

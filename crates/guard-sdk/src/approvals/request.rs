@@ -72,7 +72,7 @@ pub enum RequestState {
     Call,
     /// It was refused, and waits for nothing.
     Refused,
-    /// The grants are used up, expired or revoked. It waits for nothing.
+    /// The grants of the request are used up, expired or revoked. It waits for nothing.
     Over,
 }
 

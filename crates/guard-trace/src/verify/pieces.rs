@@ -19,7 +19,7 @@ pub const MAX_LINE: usize = 64 << 20;
 pub struct LineFact {
     /// The length with its line break, in bytes.
     pub len: usize,
-    /// The links, or its format error.
+    /// The links of the line, or its format error.
     pub links: Result<LineLinks, LineFlaw>,
     /// The session that it names, if it opens one or is a snapshot at the start of a piece.
     pub session: Option<String>,

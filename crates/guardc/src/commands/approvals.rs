@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The time for which a session may stay in use by another process.
+/// The maximum time to wait for a session that another process uses.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Shows and answers what waits for a person: calls that need an approval, halted sessions
@@ -138,7 +138,8 @@ fn open(args: &Args) -> Result<Storage, Failure> {
     Storage::open(&store).map_err(|error| Failure::new(error.to_string()))
 }
 
-/// Ends the halt of a session, in the name of a person who is not its agent. Returns the reason where it cannot.
+/// Ends the halt of a session, in the name of a person who is not its agent. Returns the reason if
+/// that is not possible.
 fn resume(storage: &Storage, name: &str, plan: &Path, by: &str, role: &str) -> Result<(), String> {
     if by.is_empty() || role.is_empty() {
         return Err("a resume names a person and a role".into());
@@ -166,7 +167,7 @@ fn failure(error: guard_sdk::approvals::ApprovalError) -> Failure {
     Failure::new(error.to_string())
 }
 
-/// Refuses to grant for a process that an agent has started: who asks may not grant.
+/// Refuses to grant in a process that an agent has started: the asker may not grant.
 fn not_an_agent() -> Result<(), Failure> {
     for host in Vocabulary::ALL {
         if let Some(mark) = host.marks.iter().find(|mark| std::env::var_os(mark).is_some()) {
@@ -201,7 +202,7 @@ fn line(request: &PendingApproval, now: i64) -> String {
     format!("{id}  {}  {tool} {args}  (session {session})\n", state(request, now))
 }
 
-/// The state of a request in words.
+/// Describes the state of a request.
 fn state(request: &PendingApproval, now: i64) -> String {
     match (request.waiting(now), &request.rejected) {
         (_, Some(answer)) => format!("refused by {}", answer.by),
@@ -278,7 +279,7 @@ fn to_json(request: &PendingApproval, now: i64) -> serde_json::Value {
     })
 }
 
-/// A text of an agent or a guard on one line, without characters that move the cursor.
+/// Formats a text of an agent or a guard on one line, without characters that move the cursor.
 fn visible(text: &str) -> String {
     crate::report::visible(text).replace(['\n', '\r', '\t'], " ")
 }

@@ -129,7 +129,7 @@ impl CheckRun {
     }
 }
 
-/// Returns whether a text is a library: it has no `guard` header.
+/// Returns true if a text is a library: it has no `guard` header.
 pub fn is_library(text: &str) -> bool {
     let parsed = guard_syntax::parse(FileId(0), text);
     parsed.file.header.is_none() && !parsed.file.items.is_empty()
@@ -179,7 +179,7 @@ fn cost_table(output: &Output) -> String {
     out
 }
 
-/// `12345` as `12,345`.
+/// Formats `12345` as `12,345`.
 pub fn thousands(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();

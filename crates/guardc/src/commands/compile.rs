@@ -1,4 +1,4 @@
-//! `guardc compile`: a guard to a plan.
+//! `guardc compile`: compiles a guard to a plan.
 
 use super::check::over_bound;
 use super::verify::solver;

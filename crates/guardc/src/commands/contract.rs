@@ -15,7 +15,7 @@ use guard_sdk::TextOptions;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The longest text that is judged, in bytes: a device has no end.
+/// The maximum length of a text in bytes, because a device may have no end.
 const MAX_TEXT: u64 = 1 << 30;
 
 /// Judges what a producer wrote by a contract; writes its JSON Schema or its prompt
@@ -169,7 +169,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     }
 }
 
-/// The host's lists that the contract refers to.
+/// Returns the host's lists that the contract refers to.
 fn hinted(
     hint: &HintArgs,
     plan: &LoadedPlan,
@@ -180,7 +180,8 @@ fn hinted(
     Ok(known)
 }
 
-/// The schema in the strict profile; what it only describes goes to standard error.
+/// Prints the schema in the strict profile. The restrictions that are only described go to standard
+/// error.
 fn strict(
     plan: &LoadedPlan,
     contract: usize,
@@ -198,7 +199,7 @@ fn strict(
     Ok(strict.schema)
 }
 
-/// The exit code of a report.
+/// Returns the exit code of a report.
 fn exit(report: &Report) -> Exit {
     match report.state {
         State::Valid => Exit::Fine,
@@ -219,7 +220,7 @@ fn find(plan: &LoadedPlan, name: &str) -> Result<usize, Failure> {
     })
 }
 
-/// Judges a text.
+/// Checks a text.
 fn check(text: &ContractText, plan: &LoadedPlan, contract: usize) -> Result<Report, Failure> {
     let ContractText { text, finish_reason, known, data, prompt, .. } = text;
     let guard = play::guard(plan.clone())?;

@@ -59,7 +59,7 @@ pub enum Allow {
 pub fn run(args: &Args, term: &Console) -> CommandResult {
     let (Some(before), Some(after)) = (compiled(&args.old, term)?, compiled(&args.new, term)?)
     else {
-        // 1 says that the new guard is looser: a guard with errors is something else.
+        // Exit code 1 means that the new guard is looser, so a guard with errors needs another one.
         return Err(Failure::Said);
     };
     let programs = [&before.program, &after.program];
@@ -82,7 +82,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     Ok(exit(&found, args.allow))
 }
 
-/// A guard that is compared.
+/// A guard in a comparison.
 struct ComparedGuard {
     program: Program,
     scenarios: Vec<Scenario>,
@@ -114,7 +114,8 @@ fn edits(tool: &ToolDiff, old: &ComparedGuard, new: &ComparedGuard) -> Vec<(Stri
     tool.edited.iter().map(|(before, after)| (old.text(*before), new.text(*after))).collect()
 }
 
-/// Returns an edited rule in words. Its own text is the same where only a define or a `let` has changed.
+/// Describes an edited rule. The text of the rule is unchanged if only a define or a `let` has
+/// changed.
 fn edit(before: &str, after: &str) -> String {
     if before == after {
         format!("edited: `{after}`, by a name that stands for something else now")
@@ -140,12 +141,12 @@ fn exit(found: &Diff, allow: Allow) -> Exit {
     if undeclared || judged.iter().any(|answer| matches!(answer, Answer::Yes(_))) {
         return Exit::Findings;
     }
-    // Which of two contracts is stricter is not decided.
+    // It is not decided which of two contracts is stricter.
     let unknown = judged.iter().any(|answer| matches!(answer, Answer::Unknown { .. }));
     if unknown || !found.contracts.is_empty() { Exit::Unknown } else { Exit::Fine }
 }
 
-/// Returns whether no change was found for a tool.
+/// Returns true if no change was found for a tool.
 fn is_same(tool: &ToolDiff) -> bool {
     matches!((&tool.looser, &tool.tighter), (Answer::No, Answer::No))
 }

@@ -1,5 +1,5 @@
-//! `guardc doctor`: whether the hook of a host would decide, and would block where it cannot. Each finding comes with its
-//! repair.
+//! `guardc doctor`: checks whether the hook of a host would decide, and would block if it cannot
+//! decide. Each finding has a remedy.
 
 use crate::commands::hook::line::HookLine;
 use crate::commands::hook::{default_store, host};
@@ -29,7 +29,7 @@ pub struct Args {
     pub no_version: bool,
 }
 
-/// One result of a check: what was found, and the repair if that is a problem.
+/// One result of a check: the observation, and the remedy if it is a problem.
 struct DoctorFinding {
     text: String,
     repair: Option<String>,
@@ -125,7 +125,7 @@ fn check(
     Ok(())
 }
 
-/// The hook is there for every event that matters.
+/// Checks that the hook is installed for every relevant event.
 fn registered(
     host: &Vocabulary,
     hooks: &[InstalledHook],
@@ -149,7 +149,7 @@ fn registered(
     }
 }
 
-/// A failure of the hook blocks, and the host waits longer than the hook.
+/// Checks that a failure of the hook blocks, and that the host waits longer than the hook.
 fn closed(host: &Vocabulary, hooks: &[InstalledHook], again: &str, findings: &mut DoctorFindings) {
     let shell = |hook: &InstalledHook| {
         HookLine::read(hook.command(), host_of(host))
@@ -187,7 +187,7 @@ fn host_of(host: &Vocabulary) -> &'static Vocabulary {
     Vocabulary::named(host.name).expect("a known host")
 }
 
-/// The program of the hook can be started.
+/// Checks that the program of the hook can be started.
 fn program(line: &HookLine, again: &str, findings: &mut DoctorFindings) {
     let name = line.guardc.display();
     if !line.guardc.is_file() {
@@ -202,7 +202,7 @@ fn program(line: &HookLine, again: &str, findings: &mut DoctorFindings) {
     }
 }
 
-/// The guard can be used, and a plan is as new as its guard.
+/// Checks that the guard can be used, and that a plan is not older than its guard.
 fn plan(line: &HookLine, findings: &mut DoctorFindings) {
     let name = files::display(&line.plan);
     match Guard::from_file(&line.plan) {
@@ -230,7 +230,7 @@ fn plan(line: &HookLine, findings: &mut DoctorFindings) {
     }
 }
 
-/// Sessions can be kept.
+/// Checks that sessions can be stored.
 fn store(line: &HookLine, findings: &mut DoctorFindings) {
     let store = match line.store.clone().map_or_else(default_store, Ok) {
         Ok(store) => store,
@@ -272,10 +272,10 @@ fn store(line: &HookLine, findings: &mut DoctorFindings) {
     }
 }
 
-/// The system's clock is one that deadlines and approvals can go by.
+/// Checks that deadlines and approvals can rely on the system's clock.
 fn clock(findings: &mut DoctorFindings) {
     let now = system_time();
-    // The year of this version of Guard, and a time by which nobody uses it any more.
+    // The year of this version of Guard, and a time after its expected use.
     let sane = time::parse_rfc3339("2025-01-01T00:00:00Z").unwrap_or_default()
         ..time::parse_rfc3339("2100-01-01T00:00:00Z").unwrap_or(i64::MAX);
     if sane.contains(&now) {
@@ -288,7 +288,7 @@ fn clock(findings: &mut DoctorFindings) {
     }
 }
 
-/// The host's version is one that was tried.
+/// Checks that the host's version was tested.
 fn version(host: &Vocabulary, findings: &mut DoctorFindings) {
     let known = host.versions.join(", ");
     match ask_version(host.program) {
@@ -312,12 +312,12 @@ fn version(host: &Vocabulary, findings: &mut DoctorFindings) {
     }
 }
 
-/// Returns true if a version is a known one or begins with it: `2.1.330` is `2.1`.
+/// Returns true if a version is a known one or begins with a known one: `2.1.330` is `2.1`.
 fn is_version(version: &str, known: &str) -> bool {
     version.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// The first version in what a program prints, within five seconds.
+/// Returns the first version in the output of a program, within five seconds.
 fn ask_version(program: &str) -> Option<String> {
     let mut command = Command::new(program);
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());

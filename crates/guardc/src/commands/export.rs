@@ -1,4 +1,4 @@
-//! `guardc export`: the part of a guard that a host's own static rules can say.
+//! `guardc export`: exports the part of a guard that a host's own static rules can express.
 
 use crate::config::Config;
 use crate::failure::{CommandResult, Exit, Failure};
@@ -125,7 +125,7 @@ fn host_tools(host: &Vocabulary) -> Result<Vec<String>, Failure> {
     Ok(guard.plan().tools.iter().map(|tool| tool.wire_name.clone()).collect())
 }
 
-/// The list for people.
+/// Formats the list for people.
 fn text(host: &Vocabulary, exported: &ExportedRules) -> String {
     let (said, rest): (Vec<&ExportedRule>, Vec<&ExportedRule>) =
         exported.rules.iter().partition(|rule| rule.said);
@@ -160,7 +160,7 @@ fn text(host: &Vocabulary, exported: &ExportedRules) -> String {
     out
 }
 
-/// The list and the rules as one object.
+/// Formats the list and the rules as one object.
 fn json(host: &Vocabulary, exported: &ExportedRules) -> Result<String, Failure> {
     let rule = |rule: &ExportedRule| {
         serde_json::json!({

@@ -1,4 +1,5 @@
-//! `guardc install` and `guardc uninstall`: the hook in a host's settings. Everything else in them stays as it is.
+//! `guardc install` and `guardc uninstall`: add or remove the hook in a host's settings. Everything
+//! else in the settings is unchanged.
 
 use crate::commands::fmt::diff;
 use crate::commands::hook::{host, line::HookLine};
@@ -27,7 +28,7 @@ pub struct SettingsPlace {
 }
 
 impl SettingsPlace {
-    /// The settings file of a host.
+    /// Returns the settings file of a host.
     pub fn path(&self, host: &Vocabulary) -> Result<PathBuf, Failure> {
         if let Some(path) = &self.settings {
             return Ok(path.clone());
@@ -112,7 +113,7 @@ pub fn uninstall(args: &UninstallArgs, term: &Console) -> CommandResult {
     Ok(Exit::Fine)
 }
 
-/// The program that hosts start: this one.
+/// Returns the program that hosts start, which is this one.
 fn program() -> Result<PathBuf, Failure> {
     let program = std::env::current_exe().and_then(std::fs::canonicalize);
     program
@@ -123,7 +124,7 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     std::path::absolute(path).map_err(|error| files::unreadable(path, &reason(&error)))
 }
 
-/// The text of settings; empty where there are none yet.
+/// Returns the text of the settings; empty if there are none yet.
 pub fn read(path: &Path) -> Result<String, Failure> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(text),

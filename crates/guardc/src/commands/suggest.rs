@@ -1,4 +1,4 @@
-//! `guardc suggest`: a first guard of recorded sessions.
+//! `guardc suggest`: writes a first guard from recorded sessions.
 
 use super::replay::{From, ReadLog, ReplayInput, ReplayMeter, read_log, sources};
 use crate::draft::formatted;
@@ -96,7 +96,7 @@ fn unread(source: &ReplayInput, why: &str) -> Failure {
     Failure::new(format!("cannot read `{}`: {why}", source.name))
 }
 
-/// Reads a trace of Guard. Chains are not checked: that is for `trace verify`.
+/// Reads a trace of Guard. Hash chains are not checked; `trace verify` does that.
 fn trace(
     source: &ReplayInput,
     reader: Box<dyn BufRead + '_>,
@@ -118,7 +118,7 @@ fn trace(
                 }
                 observer.record(&session, &entry.record);
             }
-            // A crash cut it before its event was answered.
+            // A crash cut the record off before its event was answered.
             Err(Flaw::Cut) => {
                 let name = &source.name;
                 let line = records.number();
@@ -138,7 +138,7 @@ fn trace(
     }
 }
 
-/// Reads a log of others, and says what was passed over.
+/// Reads a foreign log, and reports the skipped lines.
 fn log(
     source: &ReplayInput,
     form: Option<Form>,
@@ -163,7 +163,7 @@ fn log(
     Ok(())
 }
 
-/// Says which calls the guard says nothing about.
+/// Reports the calls that the guard does not cover.
 fn say(passed: &UnseenCalls, term: &Console) {
     let calls = |number: u64| count(number as usize, "allowed call");
     if passed.undeclarable > 0 {

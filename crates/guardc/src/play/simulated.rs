@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub struct Simulated {
     /// The existing files, by normalised path, with their contents.
     files: BTreeMap<String, String>,
-    /// The answers of probes; other probes have no answer.
+    /// The answers of probes. Other probes have no answer.
     pub probes: BTreeMap<String, Json>,
     /// The results of commands: the ending and the output. Other commands cannot be run.
     pub commands: BTreeMap<Vec<String>, (RunEnd, String)>,
@@ -23,7 +23,7 @@ pub struct Simulated {
 }
 
 impl Simulated {
-    /// Creates or removes a file. Returns its whole path.
+    /// Creates or removes a file. Returns its full path.
     pub fn file(&mut self, name: &str, content: Option<String>) -> String {
         let whole =
             path::normalise(WORKSPACE, name).map_or_else(|_| name.to_owned(), |p| p.into_owned());

@@ -3,12 +3,12 @@
 use super::{Finding, FindingReport, TextRange};
 use serde_json::{Value, json};
 
-/// `{diagnostics, summary}`, pretty-printed.
+/// Formats `{diagnostics, summary}`, pretty-printed.
 pub fn render(report: &FindingReport) -> String {
     format!("{:#}\n", object(report))
 }
 
-/// `{diagnostics, summary}`.
+/// Returns `{diagnostics, summary}`.
 pub fn object(report: &FindingReport) -> Value {
     let (errors, warnings) = report.counts();
     json!({
@@ -39,7 +39,7 @@ fn finding(report: &FindingReport, finding: &Finding) -> Value {
     })
 }
 
-/// Columns count Unicode scalar values from 1, offsets bytes from 0.
+/// Returns a range. Columns count Unicode scalar values from 1, and offsets count bytes from 0.
 fn place(report: &FindingReport, place: TextRange) -> Value {
     let (start, end) = report.positions(place);
     json!({

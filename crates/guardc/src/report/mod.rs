@@ -51,12 +51,12 @@ impl DerefMut for FindingReport {
 }
 
 impl FindingReport {
-    /// A report on one guard.
+    /// Creates a report on one guard.
     pub fn of_one() -> FindingReport {
         FindingReport { roots: 1, ..FindingReport::default() }
     }
 
-    /// The findings as JSON.
+    /// Returns the findings as JSON.
     pub fn to_json(&self) -> serde_json::Value {
         json::object(self)
     }
@@ -66,7 +66,7 @@ impl FindingReport {
         self.counts().0 > 0
     }
 
-    /// Writes all findings, as text at most `max` of them unless it is 0.
+    /// Writes all findings. As text, at most `max` of them are written, unless it is 0.
     pub fn print(
         &self,
         term: &Console,

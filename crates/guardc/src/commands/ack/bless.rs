@@ -119,7 +119,7 @@ fn expected(text: &str) -> impl Iterator<Item = &str> {
     text.lines().skip_while(|line| line.trim() != "[expect]").skip(1).filter(is_expectation)
 }
 
-/// Returns the text with these lines in its `[expect]`: they replace existing ones, or precede the
+/// Returns the text with these lines in its `[expect]`. They replace existing lines, or precede the
 /// others.
 fn with(text: &str, lines: &[String; 2]) -> String {
     let (before, after) = match text.split_once("[expect]\n") {
@@ -138,7 +138,8 @@ fn with(text: &str, lines: &[String; 2]) -> String {
     format!("{before}[expect]\n{lines}")
 }
 
-/// Returns true if a line permits several values, of which the other names one: `ended = "stopped or error"`.
+/// Returns true if a line permits several values, and the other line names one of them: `ended =
+/// "stopped or error"`.
 fn permits(line: &str, single: &str) -> bool {
     let value = |line: &str| {
         line.split_once('"').and_then(|(_, rest)| Some(rest.split_once('"')?.0.to_owned()))

@@ -86,7 +86,7 @@ fn declared(
         .iter()
         .map(|capability| capability.name)
         .partition(|name| said.has(name));
-    // Who takes guards needs no plain policies.
+    // An adapter that accepts guards needs no plain policies.
     let is_lacking = |name: &&str| *name != "plain_policies" || !said.has("tool_policies");
     let lacks: Vec<&str> = lacks.into_iter().filter(is_lacking).collect();
     let list = |names: &[&str]| if names.is_empty() { "nothing".into() } else { names.join(", ") };

@@ -140,7 +140,7 @@ fn promise_of(clause: &AckClause) -> Value {
     json!({ "clause": clause.id, "tier": clause.tier, "promise": clause.promise })
 }
 
-/// Returns whether a case judges a clause, as its own or additionally.
+/// Returns true if a case judges a clause, as its own or additionally.
 fn cites(case: &Case, id: &str) -> bool {
     let sees = case.run.iter().flat_map(|run| &run.turn).flat_map(|turn| &turn.sees);
     case.clause == id || sees.filter_map(|sees| sees.clause.as_deref()).any(|clause| clause == id)

@@ -1,7 +1,8 @@
-//! `guardc ack outage`: a sidecar whose guard fails at a chosen proposal, for cases about failing guards.
+//! `guardc ack outage`: a sidecar whose guard fails at a chosen question, for cases about failing
+//! guards.
 //!
-//! It stands between the adapter and `guardc serve`, and counts the proposals. The kit starts adapters with a script in place of
-//! `GUARDC` that runs it.
+//! The process is between the adapter and `guardc serve`, and counts the questions. The kit starts
+//! adapters with a script in place of `GUARDC` that runs it.
 
 use crate::failure::{CommandResult, Exit, Failure};
 use guard_ack::process::OUTAGE;
@@ -75,11 +76,11 @@ pub enum GuardFailure {
     Hangs,
 }
 
-/// Writes the script that starts a guard that fails. Returns its path.
+/// Writes the script that starts a guard which fails. Returns its path.
 ///
 /// # Errors
 ///
-/// Returns an error if it cannot be written.
+/// Returns an error if the script cannot be written.
 pub fn script(folder: &Path, outage: &protocol::Outage) -> io::Result<String> {
     let binary = std::env::current_exe()?;
     let quoted = format!("'{}'", binary.to_string_lossy().replace('\'', "'\\''"));
@@ -122,7 +123,7 @@ pub fn run(args: &Args) -> CommandResult {
             match read_text_line(&mut answers, MAX_LINE) {
                 Ok(Some(line)) if say(&line).is_ok() => {}
                 Ok(_) => return,
-                // The one who asks would wait for ever.
+                // The adapter would otherwise wait for ever.
                 Err(error) => {
                     eprintln!("the guard's answer cannot be read: {error}");
                     std::process::exit(1);
@@ -152,7 +153,8 @@ pub fn run(args: &Args) -> CommandResult {
                 let _ = guard.kill();
                 return Ok(Exit::Findings);
             }
-            // It does not even see the end of its input: whoever started it has to end it.
+            // The process does not even see the end of its input, so the process that started it
+            // must end it.
             (true, GuardFailure::Hangs) => loop {
                 std::thread::park();
             },

@@ -54,7 +54,7 @@ impl Drop for Plans {
     fn drop(&mut self) {
         if let Some(folder) = self.made.lock().unwrap_or_else(PoisonError::into_inner).folder.take()
         {
-            // A file may still be open; then the system removes it.
+            // A file may still be open; the system removes it later.
             let _ = std::fs::remove_dir_all(folder);
         }
     }

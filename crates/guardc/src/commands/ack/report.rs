@@ -42,7 +42,7 @@ pub enum KitReportFormat {
     Scoreboard,
 }
 
-/// Formats reports; only the page and the scoreboard combine several.
+/// Formats reports. Only the page and the scoreboard combine several reports.
 pub fn written(format: KitReportFormat, reports: &[(&AckReport, &str)]) -> String {
     let each = |write: &dyn Fn(&AckReport, &str) -> String| {
         reports

@@ -147,9 +147,9 @@ fn judged(args: &Args, term: &Console) -> Result<AckReport, Failure> {
         Some(ours) => Box::new(ours::mock(ours, args.fault, &guards)),
         None => Box::new(command(args)),
     };
-    // Reported once, not for every case.
+    // The problem is reported once, not for every case.
     match contestant.start() {
-        // Nothing was asked of it, so that it has nothing to reset.
+        // The adapter was asked nothing, so it has nothing to reset.
         Ok(mut adapter) => drop(adapter.finish(true)),
         Err(trouble) if trouble.kind == TroubleKind::Start => {
             return Err(Failure::new(trouble.message).help(

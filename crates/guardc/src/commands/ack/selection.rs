@@ -53,7 +53,7 @@ fn shard(text: &str) -> Result<Shard, String> {
 }
 
 impl Selection {
-    /// Returns whether anything is selected or left out.
+    /// Returns true if anything is selected or excluded.
     pub fn is_given(&self) -> bool {
         let words = [&self.case, &self.exclude, &self.clause, &self.tag];
         words.iter().any(|words| !words.is_empty())
@@ -68,7 +68,7 @@ impl Selection {
         (self.case.is_empty() || fits(&self.case)) && !fits(&self.exclude)
     }
 
-    /// Leaves the selected cases.
+    /// Keeps only the selected cases.
     pub fn select(&self, cases: &mut Vec<Case>) -> Result<(), Failure> {
         for id in &self.clause {
             clause_named(id)?;
@@ -106,7 +106,7 @@ impl Selection {
         Ok(())
     }
 
-    /// Returns the failure of a selection that leaves no case of the suite.
+    /// Returns the failure of a selection that selects no case of the suite.
     pub fn leaves_nothing(&self, suite: &CaseSuite, purpose: &str) -> Failure {
         let near = suite.texts.iter().map(|(name, _)| name.as_str());
         let near = self.case.first().and_then(|glob| near::nearest(glob, near));

@@ -5,8 +5,8 @@ use guard_compiler::explore::{self, ExplorationLimits, RuleKind};
 use guard_compiler::{Compilation, Output};
 use guard_syntax::diagnostic::Diagnostic;
 
-/// Returns the diagnostics of a compilation; those of unproved invariants with a counterexample, if
-/// one was found.
+/// Returns the diagnostics of a compilation. The diagnostic of an unproved invariant includes a
+/// counterexample, if one was found.
 pub fn told(compilation: &Compilation) -> Vec<Diagnostic> {
     let mut diagnostics = compilation.diagnostics.clone();
     if let Some(unproved) = &compilation.unproved {

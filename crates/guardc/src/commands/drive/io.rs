@@ -11,8 +11,8 @@ use serde_json::json;
 use std::io::Write;
 use std::time::Duration;
 
-/// Chooses the best action that is ready; if approvals are possible, then the best one that asks
-/// for an approval.
+/// A reasoner that chooses the best action that is ready. If approvals are possible, it otherwise
+/// chooses the best action that asks for one.
 pub struct Best {
     /// True if approvals are possible.
     pub approves: bool,
@@ -36,7 +36,7 @@ impl Reasoner for Best {
     }
 }
 
-/// Runs nothing.
+/// Tools that run nothing.
 pub struct Dry;
 
 impl Tools for Dry {
@@ -45,10 +45,10 @@ impl Tools for Dry {
     }
 }
 
-/// The longest line that reports the ending of a call, in bytes.
+/// The maximum length of a line that reports the ending of a call, in bytes.
 const MAX_ANSWER: usize = 16 << 20;
 
-/// Runs the calls in an external program.
+/// Tools that run the calls in an external program.
 pub struct External(pub Process);
 
 impl External {
@@ -110,7 +110,7 @@ impl Clock for RealClock {
     }
 }
 
-/// Approves for some roles.
+/// Approvals that are granted for some roles.
 pub struct Granting<'a>(pub &'a [String]);
 
 impl Approvals for Granting<'_> {

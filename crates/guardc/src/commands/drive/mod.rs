@@ -160,7 +160,7 @@ fn probes(args: &Args, plan: &guard_plan::LoadedPlan) -> Result<Vec<(Box<str>, J
 /// Checks that the guard asks the roles of the approvers.
 fn known_roles(roles: &[String], plan: &guard_plan::LoadedPlan) -> Result<(), Failure> {
     let plan = plan.plan();
-    // A gate takes the approval of any role.
+    // A gate accepts the approval of any role.
     if plan.tools.iter().any(|tool| tool.may_be_gated()) {
         return Ok(());
     }

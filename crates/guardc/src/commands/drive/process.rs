@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 /// A running program, which is killed with this process.
 pub struct Process {
-    /// Its output.
+    /// The output.
     pub reader: TimedReader,
-    /// Its input.
+    /// The input.
     pub writer: TimedWriter,
 }
 
@@ -43,8 +43,8 @@ impl Process {
     }
 }
 
-/// The time limit for the answer to the last line. After a timeout no more output is read: it could
-/// belong to an earlier question.
+/// The time limit for the answer to the last line. After a timeout no more output is read, because
+/// it could belong to an earlier question.
 struct AnswerLimit {
     patience: Duration,
     until: Cell<Option<Instant>>,
@@ -69,8 +69,8 @@ impl AnswerLimit {
     }
 }
 
-/// Sends a line at each flush, without waiting for it to be read: the time limit of the answer
-/// already runs.
+/// A writer that sends a line at each flush, without waiting until it is read: the time limit of
+/// the answer already runs.
 pub struct TimedWriter {
     lines: SyncSender<Vec<u8>>,
     line: Vec<u8>,
@@ -101,7 +101,7 @@ impl Write for TimedWriter {
     fn flush(&mut self) -> io::Result<()> {
         self.turn.begin();
         let line = std::mem::take(&mut self.line);
-        // It answered without reading the earlier lines, or it has ended.
+        // The program answered without reading the earlier lines, or it has ended.
         self.lines.try_send(line).map_err(|_| io::Error::other("it does not read what it is told"))
     }
 }
@@ -117,7 +117,7 @@ pub struct TimedReader {
 
 impl TimedReader {
     fn new(child: Child, output: ChildStdout, turn: Rc<AnswerLimit>) -> TimedReader {
-        // Bounded: a program that sends too much has to wait.
+        // The channel is bounded, so that a program that sends too much has to wait.
         let (send, pieces) = sync_channel(4);
         std::thread::spawn(move || {
             let mut output = BufReader::new(output);
@@ -132,8 +132,9 @@ impl TimedReader {
         TimedReader { child, pieces, piece: Vec::new(), used: 0, turn }
     }
 
-    /// Returns its next line, up to a maximum length; `None` at the end of the output. After a line that is too long no
-    /// more output is read: the rest would be taken for the next answer.
+    /// Returns the next line, up to a maximum length; `None` at the end of the output. After a line
+    /// that is too long no more output is read, because the rest would be mistaken for the next
+    /// answer.
     ///
     /// # Errors
     ///
@@ -163,7 +164,7 @@ impl BufRead for TimedReader {
         self.turn.listens()?;
         if self.used == self.piece.len() {
             let left = self.turn.left();
-            // Output without pauses has a time limit too.
+            // Output without pauses also has a time limit.
             let next = if left.is_zero() {
                 Err(RecvTimeoutError::Timeout)
             } else {

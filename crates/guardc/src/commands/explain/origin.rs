@@ -1,7 +1,7 @@
 //! `guardc explain --origin`: the origin of each argument of a recorded call, and the rules that read it.
 //!
-//! Values are seen as a session sees them (semantics §8). Facts are those of the session directly before the call: it is
-//! resumed from the records before it.
+//! Values are seen as a session sees them (semantics §8). The facts are those of the session
+//! directly before the call, which is resumed from the records before it.
 
 use crate::commands::trace::walk::walk;
 use crate::failure::{CommandResult, Exit, Failure};
@@ -24,9 +24,9 @@ use std::path::{Path, PathBuf};
 
 /// The maximum length of a shown value, in characters.
 const SHOWN: usize = 60;
-/// The maximum number of places, rows and calls that are listed of one value.
+/// The maximum number of places, rows and calls that are listed for one value.
 const LISTED: usize = 3;
-/// The number of rows that are read of a fact at once.
+/// The number of rows of a fact that are read at once.
 const PAGE: usize = 1000;
 
 /// A recorded call.
@@ -94,7 +94,7 @@ pub fn run(guard: &Path, query: &Query<'_>, term: &Console) -> CommandResult {
     Ok(Exit::Fine)
 }
 
-/// Finds the last proposal of a call. A call of several sessions is an error.
+/// Finds the last proposal of a call. It is an error if several sessions have the call.
 fn find(query: &Query<'_>, term: &Console) -> Result<SessionPrefix, Failure> {
     let mut current = SessionPrefix::default();
     let mut found: Vec<SessionPrefix> = Vec::new();
@@ -138,7 +138,7 @@ fn find(query: &Query<'_>, term: &Console) -> Result<SessionPrefix, Failure> {
     }
 }
 
-/// Resumes the session from the records before the call; none where there are none.
+/// Resumes the session from the records before the call; `None` if there are none.
 fn resumed(
     guard: &Guard,
     recorded: &SessionPrefix,
@@ -162,9 +162,9 @@ fn resumed(
 
 /// A scalar within JSON.
 struct Leaf<'j> {
-    /// Its place for people: `to`, `items[0].name`.
+    /// The location for people: `to`, `items[0].name`.
     place: String,
-    /// The members on the way to it.
+    /// The members on the path to it.
     way: Vec<&'j str>,
     value: &'j Json,
 }
@@ -195,14 +195,14 @@ fn collect<'j>(value: &'j Json, place: String, way: &mut Vec<&'j str>, all: &mut
     }
 }
 
-/// A value as JSON, on one line and cut.
+/// Formats a value as JSON, on one line and truncated.
 fn shown(value: &Json) -> String {
     let mut text = String::new();
     value.write(&mut text);
     cut(&text, SHOWN)
 }
 
-/// The text by which a value is looked up; none for values without an origin.
+/// Returns the text by which a value is looked up; `None` for values without an origin.
 fn lookup(value: &Json) -> Option<String> {
     match value {
         Json::String(text) => Some(text.to_string()),
@@ -219,7 +219,8 @@ struct Sightings {
 }
 
 impl Sightings {
-    /// `trusted` tells whether the session saw a text as trusted in the end, if it knows.
+    /// Collects the sightings. `trusted` returns the final trust level of a text in the session, if
+    /// it is known.
     fn new(plan: &Plan, records: &[Record], trusted: &dyn Fn(&str) -> Option<bool>) -> Sightings {
         let mut seen = Sightings::default();
         let none = Vouched::default();
@@ -270,7 +271,7 @@ impl Sightings {
         let Some(tool) = plan.tools.iter().find(|tool| tool.wire_name == name) else { return };
         let endorsed = endorsed(tool, result);
         for Leaf { place, way, value } in leaves(result) {
-            // Trust is known of the members on the way to a value.
+            // The trust is known for the members on the path to a value.
             let alone = way
                 .iter()
                 .rev()
@@ -323,7 +324,7 @@ impl Sightings {
     }
 }
 
-/// Returns the scalars of a result that endorsements are about, with what is said of each.
+/// Returns the scalars of a result that endorsements concern, with the statement about each.
 fn endorsed(tool: &Tool, result: &Json) -> HashMap<*const Json, (&'static str, usize)> {
     let mut said = HashMap::new();
     for endorsement in &tool.endorsements {
@@ -351,7 +352,7 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", cut(text, SHOWN))
 }
 
-/// Lists the rows of facts that hold a value, with their teachers.
+/// Lists the rows of facts that contain a value, with their sources.
 fn taught(
     session: &Session<Host>,
     plan: &Plan,
@@ -417,7 +418,7 @@ fn readers(plan: &Plan, tool: Option<&Tool>, parameter: &str, out: &mut String) 
     }
 }
 
-/// The expressions of a tool's rules, in the order of [`rules::before`].
+/// Returns the expressions of a tool's rules, in the order of [`rules::before`].
 fn expressions(tool: &Tool) -> Vec<Vec<&Expr>> {
     let requires = tool.requires.iter().map(|clause| {
         let keys = clause.any_of.iter().flat_map(|any| &any.key).flat_map(|key| &key.values);

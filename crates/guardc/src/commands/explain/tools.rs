@@ -10,7 +10,7 @@ use guard_plan::plan::{Plan, Rewrite, Tool};
 use guard_plan::words;
 use guard_plan::words::rules::{self, PhraseSubject, RulePhrase};
 
-/// The guard as a whole: name, hash, budgets, deadline.
+/// Describes the guard as a whole: name, hash, budgets, deadline.
 pub fn overview(plan: &Plan, hash: &str, style: Style) -> String {
     let mut out = format!("{} {}\n", style.bold("guard"), style.bold(&plan.guard));
     let mut line = |label: &str, text: String| out.push_str(&format!("  {label:<11} {text}\n"));
@@ -189,7 +189,8 @@ pub(super) fn sentence(said: &RulePhrase) -> String {
     }
 }
 
-/// Arguments, requirements, denies, limits, budgets, deadline, effects, approvals, probes, conflicts.
+/// Lists arguments, requirements, denies, limits, budgets, deadline, effects, approvals, probes,
+/// conflicts.
 fn before(plan: &Plan, list: &mut RuleList) {
     let tool = list.tool;
     list.say(if tool.params.is_empty() {

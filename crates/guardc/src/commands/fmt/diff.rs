@@ -1,4 +1,4 @@
-//! Unified differences of two texts, by lines.
+//! Unified differences of two texts, line by line.
 
 use crate::report::visible;
 use crate::term::Style;
@@ -6,13 +6,13 @@ use similar::{ChangeTag, TextDiff};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// Lines of context around a change.
+/// The number of context lines around a change.
 const CONTEXT: usize = 3;
 
-/// The time after which a shorter difference is not looked for.
+/// The time after which the search for a shorter difference ends.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The difference from `old` to `new`, in the unified format.
+/// Returns the difference from `old` to `new`, in the unified format.
 pub fn unified(name: &str, old: &str, new: &str, style: Style) -> String {
     let diff = TextDiff::configure().timeout(TIMEOUT).diff_lines(old, new);
     let mut out =

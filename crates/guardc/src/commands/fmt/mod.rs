@@ -1,4 +1,4 @@
-//! `guardc fmt`: the one canonical layout.
+//! `guardc fmt`: formats guards in the canonical layout.
 
 pub mod diff;
 

@@ -1,4 +1,5 @@
-//! One event against its session: opened, decided, kept, and the answer in words.
+//! The handling of one event: the session is opened, the event is decided and recorded, and the
+//! answer is formatted.
 
 use super::{Args, HookFailure, default_store};
 use crate::sessions::{open_waiting, resume_hint, store_option};
@@ -11,7 +12,7 @@ use guard_sdk::{Decision, Guard, Proposed, Session, SessionError, Storage};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The part of the deadline that is kept for the decision itself.
+/// The part of the deadline that is reserved for the decision itself.
 const RESERVE: Duration = Duration::from_millis(500);
 
 /// Decides an event.
@@ -40,7 +41,7 @@ pub fn decide(args: &Args, event: &HookEvent, until: Instant) -> Result<HookAnsw
     }
 }
 
-/// The answer; in a halted session a refusal says how a person ends the halt.
+/// Returns the answer. In a halted session, a refusal explains how a person ends the halt.
 fn resumable(answer: HookAnswer, args: &Args, session: &Session) -> HookAnswer {
     match answer {
         HookAnswer::Deny(mut text) if session.state().halted().is_some() => {
@@ -51,7 +52,7 @@ fn resumable(answer: HookAnswer, args: &Args, session: &Session) -> HookAnswer {
     }
 }
 
-/// Opens the session. While another process has it, this one waits.
+/// Opens the session, and waits while another process uses it.
 fn open(
     args: &Args,
     event: &HookEvent,
@@ -68,7 +69,7 @@ fn open(
     open_waiting(open, until - RESERVE.min(args.deadline / 4)).map_err(HookFailure)
 }
 
-/// The workspace of a new session.
+/// Returns the workspace of a new session.
 fn workspace(args: &Args, event: &HookEvent) -> Result<PathBuf, HookFailure> {
     if let Some(workspace) = &args.workspace {
         return Ok(workspace.clone());
@@ -98,7 +99,7 @@ fn propose(
     };
     let decided = match session.propose_with(&id, &call.tool, &call.args, approvals) {
         Ok(decided) => decided,
-        // A hook that is installed twice asks twice: the second answer is the first one.
+        // A hook that is installed twice asks twice. The second answer repeats the first.
         Err(SessionError::Step(StepError::CallInFlight(_))) if is_same(session, &id, call)? => {
             return Ok(HookAnswer::Pass);
         }
@@ -115,12 +116,12 @@ fn propose(
     }
 }
 
-/// The beginning of the id of a call that the host gives none.
+/// Returns the prefix of the id of a call to which the host gives none.
 fn mark(call: &ToolCall) -> String {
     call.fingerprint().chars().take(16).collect()
 }
 
-/// Returns true if the call in flight under an id is this one.
+/// Returns true if the call in flight with this id is the given call.
 fn is_same(session: &Session, id: &str, call: &ToolCall) -> Result<bool, HookFailure> {
     let Ok(args) = Json::parse(&call.args) else { return Ok(false) };
     let records = session.records()?;
@@ -135,7 +136,7 @@ fn is_same(session: &Session, id: &str, call: &ToolCall) -> Result<bool, HookFai
     Ok(proposed.is_some_and(|propose| same(&propose.tool, &propose.args)))
 }
 
-/// The refusal in words.
+/// Formats the refusal.
 fn denies(proposed: &Proposed, decision: Decision) -> String {
     let mut text = proposed.verdict.message();
     if decision == Decision::Wait {
@@ -145,7 +146,8 @@ fn denies(proposed: &Proposed, decision: Decision) -> String {
     text
 }
 
-/// The refusal of a call that lacks an approval: how a person can approve it, or who has refused to.
+/// Formats the refusal of a call that lacks an approval: how a person can approve it, or who has
+/// refused to.
 fn asks(proposed: &Proposed, request: &PendingApproval, store: Option<&Path>) -> String {
     let mut text = proposed.verdict.message();
     match &request.rejected {
@@ -219,7 +221,7 @@ fn settle(
     }
 }
 
-/// The id under which a call is in flight.
+/// Returns the id under which a call is in flight.
 fn in_flight(session: &Session, call: &ToolCall) -> Option<String> {
     let known = session.in_flight();
     let found = match &call.id {

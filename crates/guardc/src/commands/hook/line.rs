@@ -1,9 +1,11 @@
-//! The command line that a host runs: made for its settings, and read back from them.
+//! The command line that a host runs. It is written to the host's settings, and parsed again from
+//! there.
 //!
-//! It never changes while the guard does: hosts ask for trust again when it does. Two shells around it block where the
-//! hook could not. The first takes only an answer in braces, and kills a hook that hangs longer than the host may wait. The
-//! second runs whatever becomes of the first: it reads the event to the end, gives a reason and exits with 2. An exit code
-//! without a reason is no refusal for some hosts, and a time-out is none for any.
+//! The line does not change when the guard does, because hosts would ask for trust again. Two
+//! shells around the command block if the hook could not. The first shell accepts only an answer in
+//! braces, and kills a hook that hangs longer than the host may wait. The second shell runs in any
+//! case: it reads the event to the end, prints a reason and exits with 2. Some hosts do not accept
+//! an exit code without a reason as a refusal, and no host accepts a time-out.
 
 use guard_hooks::Vocabulary;
 use std::path::{Path, PathBuf};
@@ -11,7 +13,8 @@ use std::path::{Path, PathBuf};
 /// The shell's message when the hook ended without a decision.
 const UNDECIDED: &str = "guard: blocked, since the hook ended without a decision";
 
-/// The seconds until a hook that hangs is killed: more than its own deadline, less than the host waits.
+/// The number of seconds after which a hanging hook is killed: more than its own deadline, and less
+/// than the host waits.
 const PATIENCE: u32 = 25;
 
 /// The beginning of the first shell's script, before the command.
@@ -26,14 +29,14 @@ pub struct HookLine {
     pub guardc: PathBuf,
     /// The guard or plan.
     pub plan: PathBuf,
-    /// The store, if it is not the user's.
+    /// The store, if it is not the user's default store.
     pub store: Option<PathBuf>,
     /// True if a shell turns every failure into a refusal.
     pub guarded: bool,
 }
 
 impl HookLine {
-    /// The text for the settings.
+    /// Returns the text for the settings.
     pub fn text(&self) -> String {
         let mut line =
             format!("{} hook {} --plan {}", quoted(&self.guardc), self.host, quoted(&self.plan));
@@ -54,7 +57,7 @@ impl HookLine {
         format!("/bin/sh -c {} || /bin/sh -c {}", quote(&first), quote(&second))
     }
 
-    /// Reads a text of settings back; `None` where it is none that `text` makes.
+    /// Parses a text of the settings; `None` if `text` could not have produced it.
     pub fn read(text: &str, host: &'static Vocabulary) -> Option<HookLine> {
         let (first, second) = text.rsplit_once(" || ").unwrap_or((text, ""));
         let mut line = words(first)?;
@@ -87,7 +90,7 @@ fn quoted(path: &Path) -> String {
     quote(&path.display().to_string())
 }
 
-/// A word of a shell.
+/// Quotes a word for a shell.
 fn quote(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_./-+=:,@%".contains(c);
     if !text.is_empty() && text.chars().all(plain) {
@@ -97,7 +100,7 @@ fn quote(text: &str) -> String {
     }
 }
 
-/// The words of a line that has no other syntax than quotes; `None` where it has.
+/// Returns the words of a line whose only syntax is quotes; `None` for any other line.
 fn words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

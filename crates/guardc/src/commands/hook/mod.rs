@@ -1,9 +1,9 @@
 //! `guardc hook`: decides one event of a coding agent. The event comes on standard input, the answer goes to standard
 //! output, and the process ends.
 //!
-//! The hosts let a call pass when their hook fails, so every failure here ends with exit code 2 and a reason on standard
-//! error, which they read as a refusal: a panic, a bad plan, a store that stays locked, input that cannot be read, and a
-//! deadline that ends before the host's own.
+//! The hosts let a call pass when their hook fails. So every failure here ends with exit code 2 and
+//! a reason on standard error, which they read as a refusal: a panic, an invalid plan, a store that
+//! stays locked, input that cannot be parsed, and a deadline that ends before the host's own.
 
 mod decide;
 pub mod line;
@@ -17,13 +17,14 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The longest event that is read, in bytes.
+/// The maximum length of an event, in bytes.
 const MAX_EVENT: u64 = 32 << 20;
 
-/// The longest reason on standard error, in characters.
+/// The maximum length of a reason on standard error, in characters.
 const MAX_REASON: usize = 2_000;
 
-/// True when the answer is being written, or the deadline has passed: only the first of the two speaks.
+/// True after the answer is being written, or the deadline has passed: only the first of the two
+/// produces output.
 static ENDED: AtomicBool = AtomicBool::new(false);
 
 /// Decides one event of a coding agent: event on standard input, answer on standard output
@@ -71,7 +72,7 @@ impl<E: std::error::Error> From<E> for HookFailure {
 
 /// Runs the command. It always ends the process: with 0 and an answer, or with 2 and a reason.
 pub fn run(args: &Args, _: &Console) -> CommandResult {
-    // The default hook prints a message of several lines; the reason is told below.
+    // The default hook prints a message of several lines; the reason is printed below.
     std::panic::set_hook(Box::new(|_| {}));
     let until = Instant::now() + args.deadline;
     watch(args.deadline);
@@ -118,8 +119,8 @@ fn speak(answer: &str) -> ! {
     }
 }
 
-/// Refuses the event and ends the process. What is left of the input is read first: a host whose hook does not read to
-/// the end takes that for a failure, and lets the call pass.
+/// Refuses the event and ends the process. The rest of the input is read first: if a hook does not
+/// read to the end, a host counts that as a failure and lets the call pass.
 pub fn refuse(reason: &str) -> ! {
     let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
     if ENDED.swap(true, Ordering::SeqCst) {
@@ -159,7 +160,7 @@ fn read_input() -> Result<Vec<u8>, HookFailure> {
     }
 }
 
-/// The store of a user who names none.
+/// Returns the default store of a user.
 pub fn default_store() -> Result<PathBuf, String> {
     let set =
         |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);

@@ -1,4 +1,5 @@
-//! Imported tools: written as a guard with its lock, or compared with the lock and accepted.
+//! The handling of imported tools: they are written as a guard with its lock, or compared with the
+//! lock and accepted.
 
 use super::GuardArgs;
 use crate::draft::formatted;
@@ -11,10 +12,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Tells whether a text is a regular expression of the language.
+/// A function that returns true if a text is a regular expression of the language.
 type IsPattern<'p> = &'p dyn Fn(&str) -> bool;
 
-/// Tools as others declare them.
+/// Tools that an external source declares.
 pub struct ImportedTools<'t> {
     pub count: usize,
     pub lock: ToolLock,
@@ -54,7 +55,7 @@ impl ImportedTools<'_> {
         }
         let stem = path.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
         let name = args.name.clone().or(stem).unwrap_or_else(|| "imported".into());
-        // A pattern that the language refuses is a comment instead.
+        // A pattern that the language refuses becomes a comment.
         let text = formatted(&(self.guard_text)(&name, &is_pattern), self.defect)
             .or_else(|_| formatted(&(self.guard_text)(&name, &|_| false), self.defect))?;
         if let Some(lock) = lock {
@@ -73,7 +74,7 @@ impl ImportedTools<'_> {
         Ok(Exit::Fine)
     }
 
-    /// Shows what has changed since the lock was written, and accepts it if that is asked.
+    /// Shows the changes since the lock was written, and accepts them if that is requested.
     fn update(&self, accept: bool, path: &Path, term: &Console) -> CommandResult {
         let shown = sources::display(path);
         let locked = sources::read_text(path).and_then(|text| ToolLock::read(&text));
@@ -140,7 +141,7 @@ impl ImportedTools<'_> {
     }
 }
 
-/// Writes the lines that differ, with two around them.
+/// Writes the lines that differ, with two lines of context around them.
 fn write_changes(before: &str, after: &str, indent: &str, out: &mut String) {
     let changes = similar::TextDiff::from_lines(before, after);
     let changes = changes.unified_diff().context_radius(2).to_string();

@@ -1,4 +1,4 @@
-//! The list of tools of a running server, asked in both protocol eras.
+//! The request for the list of tools of a running server, in both protocol eras.
 
 use crate::commands::mcp_proxy::{PipeLine, read_line, start};
 use crate::failure::Failure;
@@ -9,7 +9,7 @@ use std::process::ChildStdin;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
-/// The most pages that are read.
+/// The maximum number of pages that are read.
 const MAX_PAGES: usize = 1_000;
 
 /// The metadata of a request without a handshake.
@@ -17,7 +17,7 @@ const MODERN: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026
 
 /// A server that is asked one question after another.
 struct AskedServer {
-    /// Ends the server when it is dropped.
+    /// The process, which ends the server when it is dropped.
     _process: Background,
     input: ChildStdin,
     messages: Receiver<Json>,
@@ -91,7 +91,7 @@ impl AskedServer {
         written.map_err(|_| Failure::new("the server does not read its input"))
     }
 
-    /// Asks, and returns the response; other messages are passed over.
+    /// Sends a request, and returns the response. Other messages are skipped.
     fn ask(&mut self, method: &str, params: &str) -> Result<Json, Failure> {
         self.next += 1;
         let id = self.next;

@@ -1,4 +1,4 @@
-//! `guardc import`: a first guard from what others have declared.
+//! `guardc import`: writes a first guard from the declarations of others.
 
 mod accept;
 mod list;
@@ -97,7 +97,7 @@ fn mcp(args: &McpArgs, term: &Console) -> CommandResult {
     imported.run(&args.guard, args.lock.clone().or(beside), term)
 }
 
-/// The bytes of a file; `-` is standard input.
+/// Returns the bytes of a file; `-` is standard input.
 fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
     let bytes = if file.as_os_str() == "-" {
         sources::read_bounded(std::io::stdin().lock(), sources::MAX_BYTES)
@@ -119,7 +119,8 @@ fn of_file(file: &Path) -> Result<Vec<Json>, Failure> {
     })
 }
 
-/// Refuses a list in which an entry has no name, or two have the same: a guard would say nothing of one of them.
+/// Refuses a list in which an entry has no name, or two entries have the same name, because a guard
+/// could not cover one of them.
 fn check_names(tools: &[Json]) -> Result<(), Failure> {
     let mut names = BTreeSet::new();
     for (at, tool) in tools.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! `guardc import openapi`: a first guard from the operations of an OpenAPI document.
+//! `guardc import openapi`: writes a first guard from the operations of an OpenAPI document.
 
 use super::accept::ImportedTools;
 use super::{GuardArgs, bytes};
@@ -33,7 +33,8 @@ pub fn run(args: &OpenApiArgs, term: &Console) -> CommandResult {
             None => failure,
         }
     })?;
-    // No proxy reads this lock: it has an ending of its own, so that none takes it for the lock of a server.
+    // No proxy reads this lock. It has its own extension, so that it is not mistaken for the lock
+    // of a server.
     let beside = args.guard.output.as_deref().map(|path| path.with_extension("openapi.lock"));
     let imported = ImportedTools {
         count: api.definitions().len(),

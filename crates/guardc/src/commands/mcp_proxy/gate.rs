@@ -1,5 +1,5 @@
-//! The gate of the proxy: sessions in a store, opened when a call comes and given up soon after, since hooks and other
-//! proxies use them too.
+//! The gate of the proxy: sessions in a store. They are opened for a call and closed soon after,
+//! because hooks and other proxies also use them.
 
 use super::liveness::Liveness;
 use crate::sessions::{open_waiting, resume_hint, store_option};
@@ -16,10 +16,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// A session that no call has used for this time is given up.
+/// The idle time after which a session is closed.
 const IDLE: Duration = Duration::from_millis(50);
 
-/// A session is given up after this time even if calls keep coming, for this pause.
+/// The time after which a session is closed even if calls continue to arrive, and the length of
+/// that pause.
 const HOLD: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(25);
 
@@ -28,17 +29,17 @@ const PAUSE: Duration = Duration::from_millis(25);
 pub struct GateOptions {
     /// The session of all calls.
     pub session: Option<String>,
-    /// The session of calls that name none.
+    /// The session of calls that do not name one.
     pub default_session: String,
     /// The workspace of new sessions.
     pub workspace: PathBuf,
-    /// On whose behalf the client acts.
+    /// The person or system for whom the client acts.
     pub actor: String,
-    /// The time to wait for a session that another process has.
+    /// The maximum time to wait for a session that another process uses.
     pub deadline: Duration,
-    /// The plan as it was named.
+    /// The plan as it was given.
     pub plan: PathBuf,
-    /// The store as it is named for approvals, if it is not the user's.
+    /// The path of the store in messages about approvals, if it is not the user's default store.
     pub store: Option<PathBuf>,
     /// A text that no other proxy has, for the ids of calls.
     pub token: String,
@@ -53,12 +54,12 @@ pub struct SessionGate {
     approvals: ApprovalLog,
     options: GateOptions,
     liveness: Liveness,
-    /// The sessions in which calls of dead proxies were looked for.
+    /// The sessions that were searched for calls of dead proxies.
     looked: BTreeSet<String>,
     held: Option<HeldSession>,
-    /// The end of a pause in which other processes may have the session.
+    /// The end of a pause in which other processes may use the session.
     pause: Option<Instant>,
-    /// Feedback on calls that were allowed, for the agent to read with the result.
+    /// Feedback on allowed calls, which the agent reads with the result.
     feedback: HashMap<u64, String>,
 }
 
@@ -69,7 +70,7 @@ struct HeldSession {
 }
 
 impl SessionGate {
-    /// A gate without a session yet.
+    /// Creates a gate without a session.
     ///
     /// # Errors
     ///
@@ -94,13 +95,13 @@ impl SessionGate {
         })
     }
 
-    /// Gives everything up: the proxy ends.
+    /// Closes the session, because the proxy ends.
     pub fn leave(&mut self) {
         self.held = None;
         self.liveness.end();
     }
 
-    /// Settles the calls of proxies that were killed: nobody will say how they ended.
+    /// Settles the calls of proxies that were killed, because nobody will report their endings.
     fn settle_abandoned(&mut self, session: &mut Session) -> Result<(), String> {
         if !self.looked.insert(session.id().to_owned()) {
             return Ok(());
@@ -122,14 +123,14 @@ impl SessionGate {
         self.held.is_some()
     }
 
-    /// Gives a session up that was not used for a while.
+    /// Closes a session that was not used for a while.
     pub fn rest(&mut self) {
         if self.held.as_ref().is_some_and(|held| held.used.elapsed() >= IDLE) {
             self.held = None;
         }
     }
 
-    /// The id of a call's session.
+    /// Returns the id of a call's session.
     fn session_of<'a>(&'a self, call: &'a GuardedCall) -> &'a str {
         let named = self.options.session.as_ref().or(call.session.as_ref());
         named.unwrap_or(&self.options.default_session)
@@ -139,7 +140,7 @@ impl SessionGate {
         resume_hint(self.session_of(call), &self.options.plan, self.options.store.as_deref())
     }
 
-    /// The session of a call, opened if it is not.
+    /// Returns the session of a call, and opens it if necessary.
     fn open(&mut self, call: &GuardedCall) -> Result<&mut Session, String> {
         let id = self.session_of(call).to_owned();
         let now = Instant::now();
@@ -174,7 +175,7 @@ impl SessionGate {
         format!("mcp-{}-{}", self.options.token, call.number)
     }
 
-    /// After an error of its store a session must be opened again.
+    /// Handles an error. After an error of its store, a session must be opened again.
     fn failed(&mut self, error: &SessionError) -> String {
         self.held = None;
         error.to_string()
@@ -315,7 +316,7 @@ impl CallGate for SessionGate {
             return Err(self.failed(&error));
         }
         let preview = session.preview(&call.tool, &call.args);
-        // The call itself has been counted, charged, approved, and is in flight.
+        // The call itself was already counted, charged and approved, and is in flight.
         let own = [Code::Limit, Code::Budget, Code::Approval, Code::Gated, Code::Conflict];
         let refusals = preview
             .verdict
@@ -374,7 +375,7 @@ fn line(text: &mut String, more: &str) {
     text.push_str(more);
 }
 
-/// The question to a person: the exact call, with marks for its secrets, and the rule.
+/// Formats the question to a person: the exact call, with marks for its secrets, and the rule.
 fn question(request: &PendingApproval, role: &str, why: &str) -> String {
     let visible = crate::report::visible;
     format!(

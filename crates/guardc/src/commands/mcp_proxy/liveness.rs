@@ -1,12 +1,14 @@
-//! The proxies that are alive beside a store: each holds a lock on a file of its own, which the system gives up with it.
+//! The detection of living proxies beside a store: each holds a lock on its own file, which the
+//! system releases when the process ends.
 //!
-//! A proxy that was killed leaves its calls in flight. Whoever opens their session next finds out, and settles them.
+//! A proxy that was killed leaves its calls in flight. The next process that opens their session
+//! detects that, and settles them.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The sign of a living proxy.
+/// The sign that a proxy is alive.
 #[derive(Debug)]
 pub struct Liveness {
     folder: PathBuf,
@@ -16,7 +18,7 @@ pub struct Liveness {
 }
 
 impl Liveness {
-    /// Gives the sign of this proxy beside a store.
+    /// Creates the sign of this proxy beside a store.
     ///
     /// # Errors
     ///
@@ -35,7 +37,7 @@ impl Liveness {
         Ok(Liveness { folder, token: token.to_owned(), _file: file })
     }
 
-    /// Returns true if the proxy with this token may be alive. The file of a dead one is removed.
+    /// Returns true if the proxy with this token may be alive. The file of a dead proxy is removed.
     pub fn is_alive(&self, token: &str) -> bool {
         let named = token.len() == self.token.len() && token.bytes().all(|b| b.is_ascii_hexdigit());
         if token == self.token || !named {
@@ -47,13 +49,13 @@ impl Liveness {
             Err(error) => error.kind() == io::ErrorKind::NotFound,
         };
         if gone {
-            // It may be gone already.
+            // The file may already be gone.
             let _ = fs::remove_file(path);
         }
         !gone
     }
 
-    /// Takes the sign back.
+    /// Removes the sign.
     pub fn end(&self) {
         let _ = fs::remove_file(self.folder.join(&self.token));
     }

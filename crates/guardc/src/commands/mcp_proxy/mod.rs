@@ -1,7 +1,8 @@
 //! `guardc mcp-proxy`: guards the tools of an MCP server for any client.
 //!
-//! Over standard input and output two threads read, one from each side, and pass each line through the protocol ([`guard_mcp::McpProxy`]) to where it goes;
-//! over HTTP (`http`) each exchange is such a way. Every failure ends the proxy, and the server with it: nothing passes unguarded.
+//! Over standard input and output, two threads read, one from each side, and pass each line through
+//! the protocol ([`guard_mcp::McpProxy`]) to its destination. Over HTTP (`http`), each exchange is
+//! a separate connection. Every failure ends the proxy and the server: nothing passes unguarded.
 
 mod gate;
 mod http;
@@ -28,7 +29,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The only way between one client and one server.
+/// The only connection between one client and one server.
 const WAY: McpLink = McpLink { peer: 0, exchange: 0 };
 
 /// The interval between checks of deadlines while calls are in flight.
@@ -109,7 +110,7 @@ fn description_change(text: &str) -> Result<DescriptionChange, String> {
     }
 }
 
-/// Something that ends the proxy, or a phase of it.
+/// An event that ends the proxy, or a phase of it.
 enum ProxyEvent {
     ClientEnded,
     ClientGone,
@@ -118,14 +119,14 @@ enum ProxyEvent {
     Failed(String),
 }
 
-/// The parts that all threads share.
+/// The state that all threads share.
 struct SharedProxy {
     proxy: Mutex<McpProxy<SessionGate>>,
     to_client: Outlet,
     to_server: Outlet,
     begun: Instant,
     events: Mutex<Sender<ProxyEvent>>,
-    /// True while the ticking thread has something to look at.
+    /// True while the ticking thread has deadlines to check.
     active: Mutex<bool>,
     awake: Condvar,
 }
@@ -135,7 +136,7 @@ struct SharedProxy {
 enum ProxySide {
     Client,
     Server,
-    /// Neither: all lines are left to the outlets' threads.
+    /// Neither side: all lines are left to the outlets' threads.
     Neither,
 }
 
@@ -158,7 +159,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let shared = Arc::new(SharedProxy {
         proxy: Mutex::new(McpProxy::new(gate, options)),
         to_client: Outlet::new(Box::new(io::stdout()), broken(|| ProxyEvent::ClientGone)),
-        // A server that no longer reads ends, or is found by its silence.
+        // A server that no longer reads will end, or is detected by its silence.
         to_server: Outlet::new(Box::new(input), || {}),
         begun: Instant::now(),
         events: Mutex::new(events.clone()),
@@ -185,14 +186,14 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     }
     let ended = attend(args, &shared, &event, &mut server);
     shared.proxy.lock().unwrap_or_else(PoisonError::into_inner).gate().leave();
-    // The other threads may be blocked for ever; they end with the process.
+    // The other threads may be blocked for ever. They end with the process.
     match ended {
         Ok(exit) => Ok(exit),
         Err(why) => Err(Failure::new(why)),
     }
 }
 
-/// Loads everything that can fail before the server is started.
+/// Performs all steps that can fail before the server is started.
 fn prepare(args: &Args, term: &Console) -> Result<(SessionGate, ProxyOptions), Failure> {
     let fail = |error: &dyn std::fmt::Display| Failure::new(error.to_string());
     let guard = Guard::from_file(&args.plan).map_err(|error| fail(&error))?;
@@ -230,7 +231,7 @@ fn prepare(args: &Args, term: &Console) -> Result<(SessionGate, ProxyOptions), F
         plan: args.plan.clone(),
         store: args.store.clone(),
         token,
-        // Headers of a request may repeat an argument.
+        // The headers of a request may repeat an argument.
         transforms: args.upstream.is_none(),
     };
     let liveness = Liveness::begin(&store, &gate.token).map_err(|error| {
@@ -240,7 +241,7 @@ fn prepare(args: &Args, term: &Console) -> Result<(SessionGate, ProxyOptions), F
     Ok((SessionGate::new(guard, storage, gate, liveness).map_err(Failure::new)?, options))
 }
 
-/// The lock that is named, or the one beside the plan.
+/// Returns the given lock, or the one beside the plan.
 fn lock(args: &Args) -> Result<Option<ToolLock>, Failure> {
     let beside = lock_path(&args.plan);
     let path = match &args.lock {
@@ -255,7 +256,8 @@ fn lock(args: &Args) -> Result<Option<ToolLock>, Failure> {
     })
 }
 
-/// The path of the lock beside a guard or plan: `agent.guard` and `agent.plan` have `agent.mcp.lock`.
+/// Returns the path of the lock beside a guard or plan: `agent.guard` and `agent.plan` have
+/// `agent.mcp.lock`.
 pub fn lock_path(plan: &Path) -> PathBuf {
     plan.with_extension("mcp.lock")
 }
@@ -276,13 +278,13 @@ pub fn start(
     })
 }
 
-/// A text that nobody can guess.
+/// Returns an unpredictable text.
 fn random_token() -> Result<String, Failure> {
     let random = guard_sdk::random_bytes::<8>().map_err(|error| Failure::new(error.to_string()))?;
     Ok(hex::encode(&random))
 }
 
-/// Passes the lines of one side on until it ends.
+/// Passes the lines of one side on until the side ends.
 fn read_side(shared: &SharedProxy, side: ProxySide, from: impl Read) {
     let mut reader = BufReader::with_capacity(64 << 10, from);
     loop {
@@ -317,7 +319,7 @@ fn read_side(shared: &SharedProxy, side: ProxySide, from: impl Read) {
     });
 }
 
-/// Looks at deadlines while there are any, and gives sessions up that nobody uses.
+/// Checks deadlines while there are any, and closes sessions that are not used.
 fn tick_on(shared: &SharedProxy) {
     loop {
         {
@@ -358,12 +360,13 @@ impl SharedProxy {
         }
     }
 
-    /// Writes lines to where they go. Only the reader of the other side waits for a side that does not read.
+    /// Writes lines to their destinations. Only the reader of the other side waits for a side that
+    /// does not read.
     fn deliver(&self, outputs: Vec<ProxyOutput>, from: ProxySide) {
         for output in outputs {
             match output {
                 ProxyOutput::ToServer(_, line) if from == ProxySide::Client => {
-                    // The reader of the server finds its end.
+                    // The reader of the server detects its end.
                     let _ = self.to_server.write(&line);
                 }
                 ProxyOutput::ToServer(_, line) => self.to_server.queue(line),
@@ -381,14 +384,14 @@ impl SharedProxy {
         }
     }
 
-    /// Ends all calls, and waits a moment for the client to read what was said.
+    /// Ends all calls, and waits a moment for the client to read the last messages.
     fn end_calls(&self, why: &str) {
         let ended = catch_unwind(AssertUnwindSafe(|| {
             let mut proxy = self.proxy.lock().unwrap_or_else(PoisonError::into_inner);
             proxy.server_ended(self.begun.elapsed(), why)
         }));
         self.deliver(ended.unwrap_or_default(), ProxySide::Neither);
-        // A client that does not read is not waited for.
+        // The proxy does not wait for a client that does not read.
         let _ = self.to_client.mark().recv_timeout(LAST_WORDS);
     }
 
@@ -415,7 +418,7 @@ fn attend(
             Ok(Exit::Fine)
         }
         ProxyEvent::ServerEnded => {
-            // Its pipe may be closed while it runs on.
+            // The pipe may be closed while the server continues to run.
             let status = server.wait(STOP_GRACE);
             server.stop(STOP_GRACE);
             let how = match status {
@@ -437,7 +440,8 @@ fn attend(
     }
 }
 
-/// The client sends nothing more. It may still read: what the server has is answered, within a time.
+/// Handles the end of the client's input. The client may still read, so pending calls are answered
+/// within a time limit.
 fn client_left(
     args: &Args,
     shared: &SharedProxy,
@@ -470,7 +474,8 @@ fn client_left(
     shared.end_calls("the client has left");
 }
 
-/// Ends the proxy in order when the process is asked to end; at once when it is asked again.
+/// Ends the proxy in order when the process is asked to end, and immediately when it is asked
+/// again.
 #[cfg(unix)]
 fn end_on_signals(events: &Sender<ProxyEvent>) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -489,6 +494,6 @@ fn end_on_signals(events: &Sender<ProxyEvent>) {
     });
 }
 
-/// This system has no such signals.
+/// Does nothing, because this system has no such signals.
 #[cfg(not(unix))]
 fn end_on_signals(_: &Sender<ProxyEvent>) {}

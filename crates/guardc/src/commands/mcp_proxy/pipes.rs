@@ -1,4 +1,4 @@
-//! The pipes of the proxy: bounded lines in, whole lines out.
+//! The pipes of the proxy: bounded reading of lines, and writing of whole lines.
 
 use guard_mcp::{IdScanner, MAX_LINE};
 use guard_plan::lines::{LineEnd, read_line_into, rest_of_line};
@@ -10,17 +10,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub enum PipeLine {
     /// A line with its line feed, or the last one without.
     Whole(Vec<u8>),
-    /// A line that is too long: what is known of it.
+    /// A line that is too long, with the data that was found in it.
     TooLong(IdScanner),
     /// The side has closed its pipe.
     End,
 }
 
-/// Reads the next line. Of a line that is too long no more than the limit is kept.
+/// Reads the next line. Of a line that is too long, at most the limit is kept.
 ///
 /// # Errors
 ///
-/// Those of the reader; a read that was interrupted is tried again.
+/// The errors of the reader. An interrupted read is retried.
 pub fn read_line(reader: &mut impl BufRead) -> io::Result<PipeLine> {
     let mut line = Vec::new();
     Ok(match read_line_into(reader, MAX_LINE, &mut line)? {
@@ -39,22 +39,23 @@ pub fn read_line(reader: &mut impl BufRead) -> io::Result<PipeLine> {
     })
 }
 
-/// The way to one side. The thread that reads from the other side writes directly, so that a side that does not read holds
-/// up the other and nothing else; all others leave their lines to a thread of the outlet.
+/// The output to one side. The thread that reads from the other side writes directly, so that a
+/// side that does not read blocks only the other side. All other threads leave their lines to the
+/// outlet's own thread.
 #[derive(Clone)]
 pub struct Outlet {
     pipe: Arc<Mutex<Option<Box<dyn Write + Send>>>>,
     queue: Sender<QueuedLine>,
 }
 
-/// A line for the outlet's thread, or a mark that tells when all before it is written.
+/// A line for the outlet's thread, or a mark that reports when all lines before it are written.
 enum QueuedLine {
     Line(Vec<u8>),
     Mark(Sender<()>),
 }
 
 impl Outlet {
-    /// An outlet with its thread. `broken` is called when the pipe cannot be written.
+    /// Creates an outlet with its thread. `broken` is called when the pipe cannot be written.
     pub fn new(pipe: Box<dyn Write + Send>, broken: impl Fn() + Send + 'static) -> Outlet {
         let (queue, lines) = channel();
         let outlet = Outlet { pipe: Arc::new(Mutex::new(Some(pipe))), queue };
@@ -63,11 +64,11 @@ impl Outlet {
         outlet
     }
 
-    /// Writes a line now.
+    /// Writes a line immediately.
     ///
     /// # Errors
     ///
-    /// Those of the pipe; [`ErrorKind::BrokenPipe`] if it is closed.
+    /// The errors of the pipe; [`ErrorKind::BrokenPipe`] if it is closed.
     pub fn write(&self, line: &[u8]) -> io::Result<()> {
         write(&self.pipe, line)
     }
@@ -78,14 +79,14 @@ impl Outlet {
         let _ = self.queue.send(QueuedLine::Line(line));
     }
 
-    /// Returns a receiver that hears when everything queued so far is written.
+    /// Returns a receiver that is notified when everything queued so far is written.
     pub fn mark(&self) -> Receiver<()> {
         let (told, written) = channel();
         let _ = self.queue.send(QueuedLine::Mark(told));
         written
     }
 
-    /// Closes the pipe, unless a write to it is under way.
+    /// Closes the pipe, unless a write to it is in progress.
     pub fn close(&self) {
         if let Ok(mut pipe) = self.pipe.try_lock() {
             *pipe = None;

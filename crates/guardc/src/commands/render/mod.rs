@@ -71,7 +71,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     }
 }
 
-/// Returns the form that the output's name asks for.
+/// Returns the form that the output's file name implies.
 fn by_name(files: &Files) -> Result<DrawingFormat, Failure> {
     let out = files.output.as_deref().unwrap_or(Path::new("-"));
     let extension = out.extension().map(|extension| extension.to_string_lossy().to_lowercase());

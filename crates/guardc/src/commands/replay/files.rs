@@ -8,17 +8,17 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The ledger of a folder, which is no session.
+/// The ledger of a folder, which is not a session.
 const LEDGER_FILE: &[u8] = b".ledger.jsonl";
 
 /// One input.
 #[derive(Clone)]
 pub struct ReplayInput {
-    /// Its path; `-` is standard input.
+    /// The path; `-` is standard input.
     pub path: PathBuf,
-    /// Its name in reports.
+    /// The name in reports.
     pub name: String,
-    /// Its length in bytes, if known.
+    /// The length in bytes, if known.
     pub bytes: u64,
     /// The session, if it is in a database.
     session: Option<(Arc<dyn Store>, String)>,
@@ -54,7 +54,7 @@ impl Read for Stored<'_> {
 }
 
 impl ReplayInput {
-    /// Opens its content, from the beginning.
+    /// Opens the content, from the beginning.
     pub fn open(&self) -> std::io::Result<Box<dyn BufRead + '_>> {
         if let Some((store, session)) = &self.session {
             let records = store.records(session, 0);
@@ -68,7 +68,7 @@ impl ReplayInput {
         Ok(Box::new(BufReader::with_capacity(1 << 16, file)))
     }
 
-    /// Its name without folder and ending.
+    /// Returns the name without folder and extension.
     pub fn stem(&self) -> String {
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         if stem == "-" { "stdin".into() } else { stem }
@@ -76,7 +76,7 @@ impl ReplayInput {
 }
 
 /// Returns the files that paths name: files as given, and the files in folders with one of these
-/// endings, sorted.
+/// extensions, sorted.
 pub fn sources(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<ReplayInput>, Failure> {
     let mut found = Vec::new();
     for path in paths {

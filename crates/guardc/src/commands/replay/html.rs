@@ -1,4 +1,4 @@
-//! The report as one page: self-contained, without scripts, light or dark by the reader's
+//! The report as one self-contained page, without scripts, light or dark by the reader's
 //! preference.
 
 use super::text::{counted, grouped, heading, shifted, unsaid};
@@ -33,7 +33,7 @@ svg .same { stroke: var(--soft); stroke-width: 1; } svg .deny, svg .block, svg .
 svg .allow { fill: var(--allow); } svg .ask, svg .wait { fill: var(--ask); } svg .other { fill: var(--other); }
 ";
 
-/// The page.
+/// Returns the page.
 pub fn page(report: &ReplayReport) -> String {
     let mut out =
         String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
@@ -299,7 +299,7 @@ fn name_of(aspect: Aspect) -> &'static str {
     }
 }
 
-/// The same, with `` `code` `` as code.
+/// Escapes a text, with `` `code` `` as code.
 fn code(text: &str) -> String {
     let parts = text.split('`').enumerate();
     let parts = parts.map(|(at, part)| match at % 2 {
@@ -314,7 +314,7 @@ mod tests {
     use super::*;
     use guard_plan::replay_report::{Decider, Mark};
 
-    /// The text of agents and logs stays text, and nothing is fetched or run.
+    /// Texts of agents and logs stay text, and nothing is fetched or run.
     #[test]
     fn nothing_is_read_as_html() {
         let evil = || "</title><script>alert('1')</script>\" onload=\"x".to_owned();

@@ -1,4 +1,4 @@
-//! Logs of others, read line by line or as one document.
+//! Foreign logs, read line by line or as one document.
 
 use super::files::ReplayInput;
 use crate::failure::reason;
@@ -10,7 +10,7 @@ use std::io::{BufRead, Read};
 
 /// A log that was read.
 pub struct ReadLog {
-    /// The importer, which knows the format and what was passed over.
+    /// The importer, which knows the format and the skipped lines.
     pub importer: Importer,
     /// The reason why it could not be read to its end.
     pub failed: Option<String>,
@@ -20,7 +20,8 @@ pub struct ReadLog {
     pub bytes: u64,
 }
 
-/// Reads a log in a format, or in the one that its first lines show, and gives its records, by session.
+/// Reads a log in a format, or in the format that its first lines show, and passes its records on,
+/// by session.
 pub fn read_log(
     source: &ReplayInput,
     form: Option<Form>,
@@ -75,7 +76,7 @@ fn document(
         return Some("it is one document of more than 64 MiB".into());
     }
     let Ok(json) = Json::parse_bytes(&bytes) else {
-        // The file has lines after all, the first of which is broken.
+        // The file consists of lines after all, and the first one is broken.
         for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
             importer.line(number, line, give);
         }

@@ -1,4 +1,4 @@
-//! The sums over all sessions, in the order of the files, independent of the order of completion.
+//! The sums over all sessions, in the order of the files, whatever the order of completion.
 
 use guard_plan::replay_report::{Decider, Failed, ReplayReport, RuleCount, SkippedLines};
 use guard_plan::time;
@@ -10,12 +10,12 @@ const TIMELINE_ROWS: usize = 200;
 /// The maximum number of distinct rules.
 const RULES: usize = 1000;
 
-/// Sums up sessions.
+/// The sums of sessions.
 #[derive(Debug, Default)]
 pub struct ReplaySummary {
     report: ReplayReport,
     rules: BTreeMap<RuleDifference, u64>,
-    /// By judge: the number of decided sessions, and of those with its own plan.
+    /// For each judge, the number of decided sessions, and of those recorded with its own plan.
     decided: Vec<(u64, u64)>,
     begin: Option<i64>,
     end: Option<i64>,
@@ -113,7 +113,7 @@ impl ReplaySummary {
         self.inexact == 0
     }
 
-    /// The report.
+    /// Returns the report.
     pub fn report(self, judges: &[Judge]) -> ReplayReport {
         let mut rules: Vec<RuleCount> = self
             .rules

@@ -14,7 +14,7 @@ const RULES: usize = 10;
 /// The maximum length of shown arguments, in characters.
 const ARGS_CHARS: usize = 80;
 
-/// `12,431`.
+/// Formats a number: `12,431`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
@@ -27,7 +27,7 @@ pub fn grouped(number: u64) -> String {
     out
 }
 
-/// `1 call`, `12,431 calls`.
+/// Formats a number of things: `1 call`, `12,431 calls`.
 pub fn counted(number: u64, noun: &str) -> String {
     count(grouped(number), noun)
 }
@@ -75,7 +75,7 @@ pub fn others(view: &View) -> Vec<String> {
     all.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect()
 }
 
-/// Describes the undecidable cases.
+/// Describes the cases that cannot be determined.
 pub fn unsaid(view: &View) -> Option<String> {
     let parts = [
         (view.unsaid.world, "nobody was asked then what this guard asks"),
@@ -127,7 +127,7 @@ pub fn heading(report: &ReplayReport) -> String {
     format!("{sessions}{days}{logs}, decided by {}", decided.join(" and "))
 }
 
-/// The whole report.
+/// Returns the whole report.
 pub fn report(report: &ReplayReport, exact: bool, style: Style) -> String {
     let mut out = String::new();
     if report.sessions > 0 {
@@ -279,7 +279,7 @@ fn rules(out: &mut String, report: &ReplayReport, style: Style) {
     }
 }
 
-/// The strict view beside the recorded one.
+/// Writes the strict view beside the recorded one.
 fn views(out: &mut String, report: &ReplayReport) {
     let strict = &report.strict;
     let recorded = &report.recorded;

@@ -37,7 +37,7 @@ pub struct Work<'w> {
     pub list: usize,
 }
 
-/// Replays everything; the result is independent of the number of threads.
+/// Replays everything. The result does not depend on the number of threads.
 pub fn all(
     work: &Work<'_>,
     sources: &[ReplayInput],
@@ -176,7 +176,8 @@ impl Work<'_> {
         }
     }
 
-    /// Gives a record to a replay. Where each session has the plan it was recorded with, an upgrade gives it the next one.
+    /// Passes a record to a replay. If each session is replayed with the plan that it was recorded
+    /// with, an upgrade switches to the next one.
     fn feed<'w>(
         &'w self,
         judge: &mut usize,

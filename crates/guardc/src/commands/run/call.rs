@@ -15,7 +15,7 @@ pub struct Typed {
 /// The maximum nesting depth of brackets.
 const MAX_DEPTH: usize = 100;
 
-/// Parses one call; returns the rest of the text, trimmed.
+/// Parses one call. Returns the rest of the text, trimmed.
 ///
 /// # Errors
 ///

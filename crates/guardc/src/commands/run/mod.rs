@@ -88,7 +88,7 @@ fn prompt(term: &Console) -> Result<(), Failure> {
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|e| Failure::output(&e))
 }
 
-/// The next line that was typed.
+/// Reads the next line that was typed.
 fn next_line(input: &mut impl BufRead) -> Result<Option<String>, Failure> {
     let line = read_line(input, MAX_BYTES as usize)
         .map_err(|e| Failure::new(format!("cannot read standard input: {}", reason(&e))))?;

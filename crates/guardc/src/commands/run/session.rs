@@ -71,7 +71,7 @@ pub struct Repl<'a> {
 pub(super) type LineAnswer = Result<String, String>;
 
 impl<'a> Repl<'a> {
-    /// A session that has just begun.
+    /// Creates a session that has just begun.
     pub fn new(guard: &'a Guard, style: Style) -> Result<Repl<'a>, Failure> {
         let play = Play::new(guard)?;
         Ok(Repl { guard, play, style, started: BTreeMap::new(), last: None })
@@ -118,7 +118,8 @@ impl<'a> Repl<'a> {
         }
     }
 
-    /// Parses a call of a tool that the guard declares, or of one it would allow.
+    /// Parses a call of a tool that the guard declares, or of an undeclared tool that it would
+    /// allow.
     fn typed<'t>(&self, text: &'t str) -> Result<(Typed, &'t str), String> {
         let plan = self.guard.plan();
         let (typed, rest) = call::parse(text, plan)?;
@@ -152,7 +153,7 @@ impl<'a> Repl<'a> {
             }
             None if proposed.verdict.decision == Decision::Allow => {
                 if !self.guard.plan().lifecycles.is_empty() {
-                    // Evidence names calls.
+                    // The id is shown because evidence names calls.
                     let _ = writeln!(out, "  {}", self.style.dim(&id));
                 }
                 out.push_str(&self.settled(&id, success, result.as_ref(), before)?);

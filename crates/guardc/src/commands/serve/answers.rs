@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 /// The text of a result, or an error.
 pub type RpcAnswer = Result<String, Error>;
 
-/// The answer to `session.open`.
+/// Returns the answer to `session.open`.
 pub fn opened(session: &Session) -> String {
     let guard = session.guard();
     let plan = guard.plan();
@@ -45,7 +45,7 @@ pub fn opened(session: &Session) -> String {
     .to_string()
 }
 
-/// The answer to `call.propose`.
+/// Returns the answer to `call.propose`.
 pub fn proposed(proposed: &Proposed, session: &Session) -> String {
     let mut answer = json!({
         "verdict": proposed.verdict.decision,
@@ -67,7 +67,7 @@ pub fn proposed(proposed: &Proposed, session: &Session) -> String {
     answer.to_string()
 }
 
-/// The answer to `call.settle`.
+/// Returns the answer to `call.settle`.
 pub fn settled(settled: &Settled, session: &Session) -> String {
     let halted = session.state().halted();
     let halted = halted.map(|halt| json!({ "rule": halt.rule, "message": halt.message }));
@@ -86,20 +86,20 @@ pub fn settled(settled: &Settled, session: &Session) -> String {
     answer.to_string()
 }
 
-/// The answer to `call.approve`.
+/// Returns the answer to `call.approve`.
 pub fn approved(tool: &str, role: &str, by: &str, expires: i64) -> String {
     let expires = time::format_rfc3339(expires);
     let approval = json!({ "tool": tool, "role": role, "by": by, "expires": expires });
     json!({ "approval": approval }).to_string()
 }
 
-/// The answer to `session.prompt`.
+/// Returns the answer to `session.prompt`.
 pub fn learned(learned: &Learned) -> String {
     let Learned { learned, forgotten, notes, .. } = learned;
     json!({ "learned": learned, "forgotten": forgotten, "notes": notes }).to_string()
 }
 
-/// The answer to `session.stop`.
+/// Returns the answer to `session.stop`.
 pub fn stopped(stopped: &Stopped) -> String {
     json!({
         "decision": stopped.decision,
@@ -112,24 +112,24 @@ pub fn stopped(stopped: &Stopped) -> String {
     .to_string()
 }
 
-/// The answer to `item.verify` and `item.move`.
+/// Returns the answer to `item.verify` and `item.move`.
 pub fn moved(moved: &Moved, session: &Session) -> RpcAnswer {
     let item = session.item(&moved.change.item)?;
     Ok(json!({ "change": moved.change, "item": item }).to_string())
 }
 
-/// The answer to `item.get`.
+/// Returns the answer to `item.get`.
 pub fn item(item: &Json) -> String {
     json!({ "item": item }).to_string()
 }
 
-/// The answer to `session.facts`.
+/// Returns the answer to `session.facts`.
 pub fn facts(rows: &[FactRow]) -> String {
     let row = |row: &FactRow| json!({ "number": row.number, "row": row.row, "by": &*row.by });
     json!({ "rows": rows.iter().map(row).collect::<Vec<_>>() }).to_string()
 }
 
-/// The answer to `session.advise`: the ranked tools, and the same as a text for a reasoner.
+/// Returns the answer to `session.advise`: the ranked tools, and the same as a text for a reasoner.
 pub fn advice(session: &mut Session) -> RpcAnswer {
     let advice = session.advise();
     let internal = |error: serde_json::Error| Error::failed("internal", error.to_string());
@@ -138,12 +138,12 @@ pub fn advice(session: &mut Session) -> RpcAnswer {
     Ok(answer.to_string())
 }
 
-/// The answer to `session.state`.
+/// Returns the answer to `session.state`.
 pub fn state(session: &Session) -> String {
     session.state_json().to_string()
 }
 
-/// The answer to `session.trace`.
+/// Returns the answer to `session.trace`.
 pub fn trace(session: &Session) -> RpcAnswer {
     let records = session.records()?;
     let (_, hash) = session.head();
@@ -154,13 +154,13 @@ pub fn trace(session: &Session) -> RpcAnswer {
     Ok(format!("{{\"records\":[{}],\"hash\":\"{hash}\"{dropped}}}", records.join(",")))
 }
 
-/// The answer to `session.close`.
+/// Returns the answer to `session.close`.
 pub fn closed(session: &Session) -> String {
     let (records, hash) = session.head();
     json!({ "session": session.id(), "records": records, "hash": hash }).to_string()
 }
 
-/// The answer to `contract.check`.
+/// Returns the answer to `contract.check`.
 pub fn report(report: &Report) -> RpcAnswer {
     serde_json::to_string(report).map_err(|error| Error::failed("internal", error.to_string()))
 }
@@ -204,11 +204,11 @@ impl From<SessionError> for Error {
     }
 }
 
-/// The answer to `contract.schema`.
+/// Returns the answer to `contract.schema`.
 ///
 /// # Errors
 ///
-/// What the strict profile cannot express.
+/// The parts that the strict profile cannot express.
 pub fn schema(contract: &guard_sdk::Contract, known: &Lists, strict: bool) -> RpcAnswer {
     if !strict {
         return Ok(serde_json::json!({ "schema": contract.schema(known) }).to_string());

@@ -1,4 +1,5 @@
-//! The time that requests have: whoever waits longer is answered with an error. What was begun runs on, and is on record.
+//! The time limits of requests. A request that waits longer is answered with an error. If it has
+//! already begun, it continues to run and is recorded.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -9,17 +10,17 @@ const WAITING: u8 = 0;
 const BEGUN: u8 = 1;
 const ANSWERED: u8 = 2;
 
-/// One request, which is answered once.
+/// The answer of one request, which is sent only once.
 #[derive(Default)]
 pub struct PendingAnswer(AtomicU8);
 
 impl PendingAnswer {
-    /// Begins the request; false if it has been answered already, and must not run.
+    /// Begins the request. Returns false if it was already answered, and must not run.
     pub fn begin(&self) -> bool {
         self.0.compare_exchange(WAITING, BEGUN, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Takes the right to answer; false if somebody else has.
+    /// Takes the right to answer. Returns false if another thread has it.
     pub fn answer(&self) -> bool {
         self.0.swap(ANSWERED, Ordering::AcqRel) != ANSWERED
     }
@@ -29,10 +30,10 @@ impl PendingAnswer {
     }
 }
 
-/// The callback for a request that took too long. Its argument is true if the request had begun.
+/// The callback for a request that took too long. The argument is true if the request had begun.
 type TimeoutCallback = Box<dyn FnOnce(bool) + Send>;
 
-/// The requests that wait for their time to run out.
+/// The pending requests with a time limit.
 #[derive(Default)]
 pub struct Deadlines {
     due: Mutex<Due>,
@@ -46,7 +47,7 @@ struct Due {
 }
 
 impl Deadlines {
-    /// Starts the thread that looks, which lives as long as the process.
+    /// Starts the thread that checks the limits, which lives as long as the process.
     pub fn start() -> Arc<Deadlines> {
         let deadlines = Arc::new(Deadlines::default());
         let ours = Arc::clone(&deadlines);
@@ -107,7 +108,7 @@ mod tests {
             let late = Box::new(move |begun| say.send((number, begun)).expect("somebody listens"));
             watch.add(Duration::from_millis(30), Arc::clone(turn), late);
         }
-        // One is answered in time, one is under way, one waits.
+        // One request is answered in time, one is in progress, and one waits.
         assert!(turns[0].begin() && turns[0].answer() && turns[1].begin());
         let late: Vec<(usize, bool)> = said.iter().take(2).collect();
         assert_eq!(late, [(1, true), (2, false)]);

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 /// The maximum number of texts that arrive at the same time.
 const MOST: usize = 256;
 
-/// A text, and the session whose knowledge its references have.
+/// A text, and the session whose state its references use.
 pub struct OpenFeed {
     pub session: Option<String>,
     pub feed: TextFeed,
@@ -22,11 +22,11 @@ pub struct Feeds {
 }
 
 impl Feeds {
-    /// Keeps a text and returns its id.
+    /// Stores a text and returns its id.
     ///
     /// # Errors
     ///
-    /// Too many texts are open.
+    /// Returns an error if too many texts are open.
     pub fn open(&self, open: OpenFeed) -> Result<String, Error> {
         let mut feeds = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if feeds.1.len() >= MOST {
@@ -39,11 +39,11 @@ impl Feeds {
         Ok(id)
     }
 
-    /// Takes a text out: whoever pushes to it puts it back.
+    /// Takes a text out. The caller puts it back after pushing to it.
     ///
     /// # Errors
     ///
-    /// No text of this id is open.
+    /// Returns an error if no text with this id is open.
     pub fn take(&self, id: &str) -> Result<OpenFeed, Error> {
         let mut feeds = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let missing = || Error::failed("no_such_feed", format!("no text `{id}` is open"));
@@ -57,16 +57,16 @@ impl Feeds {
     }
 }
 
-/// The answer to `feed.push`.
+/// Returns the answer to `feed.push`.
 pub fn pushed(items: &[KeptItem]) -> String {
     serde_json::json!({ "items": items }).to_string()
 }
 
-/// Ends a text by what a session knows, and records the report there.
+/// Ends a text with the state of a session, and records the report there.
 ///
 /// # Errors
 ///
-/// The session cannot record it.
+/// Returns an error if the session cannot record it.
 pub fn finish(
     session: &mut Session,
     feed: TextFeed,

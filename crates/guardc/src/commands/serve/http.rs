@@ -1,4 +1,4 @@
-//! The metrics of a sidecar over HTTP: one page, one connection at a time.
+//! The metrics of a sidecar over HTTP: one page, and one connection at a time.
 
 use super::stats::Stats;
 use std::io::{self, Read, Write};
@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The maximum time that a client may take to ask or to read.
+/// The time limit for a client to send its request or to read the answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The maximum length of a request, in bytes.
@@ -14,7 +14,8 @@ const MAX_REQUEST: usize = 8 << 10;
 
 const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Parses `PORT` or `ADDRESS:PORT`; a port alone is one of this machine, reached from nowhere else.
+/// Parses `PORT` or `ADDRESS:PORT`. A port alone is on the loopback address, which other machines
+/// cannot reach.
 pub fn address(text: &str) -> Result<SocketAddr, String> {
     let local = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let alone = text.strip_prefix(':').unwrap_or(text);
@@ -22,20 +23,21 @@ pub fn address(text: &str) -> Result<SocketAddr, String> {
     parsed.ok_or_else(|| "it is a port, `9464`, or an address with a port, `127.0.0.1:9464`".into())
 }
 
-/// Answers at an address until the process ends; returns the address, with its port.
+/// Answers at an address until the process ends. Returns the address, with its port.
 ///
 /// # Errors
 ///
-/// Returns an error if nobody can listen there.
+/// Returns an error if the address cannot be used for listening.
 pub fn serve(address: SocketAddr, stats: Arc<Stats>) -> io::Result<SocketAddr> {
     let listener = TcpListener::bind(address)?;
     let bound = listener.local_addr()?;
     std::thread::Builder::new().name("guard-metrics".into()).spawn(move || {
         for stream in listener.incoming() {
             match stream {
-                // A client that goes away early is no concern of ours.
+                // A client that leaves early is not an error.
                 Ok(stream) => drop(answer(stream, &stats)),
-                // Out of descriptors, perhaps: others are needed more urgently.
+                // There may be no file descriptors left, and they are needed more urgently
+                // elsewhere.
                 Err(_) => std::thread::sleep(PATIENCE / 50),
             }
         }

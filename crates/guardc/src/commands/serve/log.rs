@@ -1,4 +1,5 @@
-//! The log of a sidecar: JSON lines on standard error, of requests and of what it does by itself. Arguments and results never stand in it.
+//! The log of a sidecar: JSON lines on standard error, for requests and for actions of the sidecar
+//! itself. The log never contains arguments or results.
 
 use super::rpc::Error;
 use guard_plan::time;
@@ -15,7 +16,7 @@ pub enum LogLevel {
     Info,
 }
 
-/// Tells of something that the sidecar does by itself, whatever the level.
+/// Logs an action of the sidecar itself, at any level.
 pub fn event(event: &str, mut about: serde_json::Value) {
     about["time"] = time::format_rfc3339(guard_sdk::system_time()).into();
     about["level"] = if event.ends_with("_failed") { "error" } else { "info" }.into();
@@ -45,6 +46,6 @@ pub fn request(
         line["code"] = error.code.into();
         line["message"] = error.message.as_str().into();
     }
-    // A log that nobody takes does not stop the sidecar.
+    // The sidecar continues if the log cannot be written.
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }

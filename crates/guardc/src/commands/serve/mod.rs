@@ -137,7 +137,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let failed = OnceLock::new();
     let service = Arc::new(Service { server, stats, level: args.log, limits, watch, failed });
     if args.plan.is_some() {
-        // Nor does one whose guard cannot be used.
+        // A sidecar whose guard cannot be used does not start either.
         let loaded = service.server.call("plan.reload", None);
         loaded.map_err(|error| Failure::new(error.message))?;
         let reloads = Arc::clone(&service);
@@ -200,14 +200,14 @@ struct Service {
     stats: Arc<Stats>,
     level: Option<log::LogLevel>,
     limits: SidecarLimits,
-    /// The time that requests have, and who looks after it.
+    /// The time limit of requests, and the thread that checks it.
     watch: Option<(Arc<Deadlines>, Duration)>,
-    /// Why answers cannot be written any more.
+    /// The reason why answers can no longer be written.
     failed: OnceLock<io::ErrorKind>,
 }
 
 impl Service {
-    /// Loads the guard again because a signal asked for it. The result is printed on standard error.
+    /// Loads the guard again after a signal. The result is printed on standard error.
     fn reload(&self) {
         let begun = Instant::now();
         let result = self.server.call("plan.reload", None);
@@ -217,7 +217,7 @@ impl Service {
         log::request(log::LogLevel::Info, "plan.reload", None, error, took);
     }
 
-    /// Gives a request its time.
+    /// Starts the time limit of a request.
     fn watched(self: &Arc<Service>, request: &Request) -> Arc<PendingAnswer> {
         let turn = Arc::<PendingAnswer>::default();
         if let Some((watch, time)) = &self.watch {
@@ -274,7 +274,7 @@ impl Service {
     }
 }
 
-/// The error of a request that took too long.
+/// Returns the error of a request that took too long.
 fn timed_out(time: Duration, begun: bool) -> Error {
     let seconds = time.as_secs_f64();
     let what = if begun {
@@ -287,7 +287,7 @@ fn timed_out(time: Duration, begun: bool) -> Error {
     Error::failed("timed_out", message).with("begun", begun.into())
 }
 
-/// Standard input cannot be read.
+/// Returns the failure that standard input cannot be read.
 fn unreadable(error: &io::Error) -> Failure {
     Failure::new(format!("cannot read standard input: {}", reason(error)))
 }

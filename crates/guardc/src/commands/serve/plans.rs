@@ -1,4 +1,5 @@
-//! The guards of a sidecar: which one decides a session, how it is loaded again, and how open sessions go on under it.
+//! The guards of a sidecar: the selection of a session's guard, reloading, and the continuation of
+//! open sessions under another guard.
 
 use super::answers::RpcAnswer;
 use super::requests::{self, Chosen, Force};
@@ -9,17 +10,17 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError, RwLock};
 
-/// The guard that sessions get which name none.
+/// The guard of sessions that do not name one.
 pub struct DefaultGuard {
-    /// Where it stands.
+    /// The path of the guard.
     path: Option<PathBuf>,
     guard: RwLock<Option<Guard>>,
-    /// One reload at a time: the last one that begins is the last one that counts.
+    /// A lock that permits one reload at a time, so that the reload that begins last takes effect.
     turn: Mutex<()>,
 }
 
 impl DefaultGuard {
-    /// The guard at a path, if one is given; it is not loaded yet.
+    /// Creates the guard at a path, if one is given. It is not loaded yet.
     pub fn new(path: Option<PathBuf>) -> DefaultGuard {
         DefaultGuard { path, guard: RwLock::default(), turn: Mutex::default() }
     }
@@ -44,7 +45,7 @@ impl SessionSummary {
 }
 
 impl Server {
-    /// The guard that a request names, or that of the sidecar.
+    /// Returns the guard that a request names, or that of the sidecar.
     pub(super) fn guard(&self, chosen: &Chosen) -> Result<Guard, Error> {
         let guard = match (&chosen.plan, &chosen.source) {
             (Some(path), None) => self.guards.load(path)?,
@@ -64,7 +65,7 @@ impl Server {
         Ok(guard.watched(every, full)?)
     }
 
-    /// Loads the sidecar's guard again. After an error the one before stays.
+    /// Loads the sidecar's guard again. After an error, the previous guard stays.
     pub(super) fn reload(&self) -> RpcAnswer {
         let default = &self.default;
         let Some(path) = &default.path else {
@@ -89,7 +90,7 @@ impl Server {
         .to_string())
     }
 
-    /// Takes an open session to another guard.
+    /// Continues an open session under another guard.
     pub(super) fn upgrade(&self, request: requests::UpgradeRequest) -> RpcAnswer {
         let now = instant(request.now)?;
         let guard = self.guard(&request.chosen)?;
@@ -119,7 +120,7 @@ impl Server {
         Ok(answer.to_string())
     }
 
-    /// Tells of the open sessions; one that is busy at this moment is not asked.
+    /// Lists the open sessions. A session that is busy at the moment is not asked.
     pub(super) fn list(&self) -> RpcAnswer {
         let told = |(id, about, in_flight): (String, SessionSummary, Option<usize>)| {
             json!({
@@ -133,7 +134,8 @@ impl Server {
         Ok(json!({ "sessions": sessions }).to_string())
     }
 
-    /// The open sessions by id, with the number of their calls in flight where that can be asked now.
+    /// Returns the open sessions by id, with the number of their calls in flight if they can be
+    /// asked now.
     fn about(&self) -> Vec<(String, SessionSummary, Option<usize>)> {
         let sessions: Vec<_> =
             lock(&self.sessions).iter().map(|(id, open)| (id.clone(), open.clone())).collect();

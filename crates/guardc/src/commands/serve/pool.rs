@@ -1,10 +1,11 @@
-//! Workers: requests of one session run in their order, those of different sessions side by side.
+//! Workers: requests of one session run in their order, and those of different sessions run in
+//! parallel.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-/// The number of requests that wait for each worker before no further line is read.
+/// The number of waiting requests per worker above which no further line is read.
 const WAITING_PER_WORKER: usize = 4;
 
 /// A request that is ready to run.
@@ -20,15 +21,15 @@ pub struct Pool {
 #[derive(Default)]
 struct PoolShared {
     state: Mutex<PoolState>,
-    /// A queue has a request, or there will be no more.
+    /// Notifies that a queue has a request, or that there will be no more.
     work: Condvar,
-    /// A request has ended.
+    /// Notifies that a request has ended.
     room: Condvar,
 }
 
 #[derive(Default)]
 struct PoolState {
-    /// The requests of each session that runs or waits.
+    /// The requests of each session that has running or waiting ones.
     queues: HashMap<String, VecDeque<Job>>,
     /// The sessions with a request that no worker runs.
     ready: VecDeque<String>,
@@ -74,12 +75,12 @@ impl PoolShared {
 }
 
 impl Pool {
-    /// A pool of at most so many workers.
+    /// Creates a pool with a maximum number of workers.
     pub fn new(most: usize) -> Pool {
         Pool { shared: Arc::default(), most, threads: Vec::new() }
     }
 
-    /// Runs a request after those of the same session. Waits while too many requests wait.
+    /// Runs a request after those of the same session. Waits while too many requests are waiting.
     ///
     /// # Errors
     ///
@@ -105,7 +106,7 @@ impl Pool {
             match thread.spawn(move || shared.work()) {
                 Ok(thread) => self.threads.push(thread),
                 Err(error) if self.threads.is_empty() => return Err(error),
-                // Those that run are enough.
+                // The running workers are sufficient.
                 Err(_) => {}
             }
         }

@@ -18,7 +18,7 @@ pub struct OpenRequest {
     pub data: Option<Box<RawValue>>,
 }
 
-/// The guard of a session; without any, that of the sidecar.
+/// The guard of a session; by default that of the sidecar.
 #[derive(Deserialize)]
 pub struct Chosen {
     pub plan: Option<String>,
@@ -35,7 +35,7 @@ pub struct UpgradeRequest {
     pub now: Option<String>,
 }
 
-/// The person who takes a session to a guard that may allow more.
+/// The person who moves a session to a guard that may allow more.
 #[derive(Deserialize)]
 pub struct Force {
     #[serde(default)]

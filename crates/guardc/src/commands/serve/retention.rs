@@ -1,5 +1,5 @@
-//! Retention: old sessions are dropped, long ones are compacted when they are closed. Never one that is open, and never in
-//! silence.
+//! Retention: old sessions are dropped, and long ones are compacted when they are closed. An open
+//! session is never dropped, and every drop is logged.
 
 use super::log;
 use super::server::{Server, lock};
@@ -30,7 +30,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// The settings of a project, with what the command line says instead.
+    /// Returns the settings of a project, overridden by those of the command line.
     pub fn over(self, project: Retention) -> Retention {
         Retention {
             older_than: self.prune_older_than.or(project.older_than),
@@ -74,9 +74,10 @@ impl Server {
         let old = older_than.map(|age| system_time().saturating_sub(age));
         let (gone, _) = prune::old_sessions(&**store, old, keep)?;
         for (last, id) in gone {
-            // Nobody opens a session at this moment; nobody waits to open one either, so a slow open comes first.
+            // No session is being opened at this moment, and none waits to be opened, so a slow
+            // open takes precedence.
             let Ok(_alone) = self.opening.try_write() else { continue };
-            // A session of a folder that another process has open is locked, and stays.
+            // A session of a folder that another process has open is locked, and is kept.
             if lock(&self.sessions).contains_key(&id) || store.remove(&id).is_err() {
                 continue;
             }
@@ -86,7 +87,8 @@ impl Server {
         Ok(())
     }
 
-    /// Compacts a session that is about to be closed, if it is long. A failure leaves it as it is.
+    /// Compacts a session that is about to be closed, if it is long. After a failure the session is
+    /// unchanged.
     pub(super) fn shorten(&self, session: &mut Session) {
         let Some(most) = self.options.retention.compact_after else { return };
         if session.stored_records() <= most {

@@ -5,12 +5,12 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A request as it arrives; what we do not know is ignored.
+/// A request as it arrives. Unknown members are ignored.
 #[derive(Debug, Deserialize)]
 pub struct Request {
     /// `"2.0"`.
     pub jsonrpc: Option<String>,
-    /// The id, kept as written; a request without one gets no answer.
+    /// The id, kept as written. A request without an id gets no answer.
     #[serde(default, deserialize_with = "present")]
     pub id: Option<Box<RawValue>>,
     /// The method.
@@ -19,18 +19,18 @@ pub struct Request {
     pub params: Option<Box<RawValue>>,
 }
 
-/// `null` is an id; an absent id is none.
+/// Deserializes the id: `null` is an id, and an absent id is `None`.
 fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Box<RawValue>>, D::Error> {
     Box::<RawValue>::deserialize(from).map(Some)
 }
 
 impl Request {
-    /// The method; empty if there is none, which [`read`] refuses.
+    /// Returns the method; empty if there is none, which [`read`] refuses.
     pub fn method(&self) -> &str {
         self.method.as_deref().unwrap_or_default()
     }
 
-    /// The session that the request is about.
+    /// Returns the session that the request concerns.
     pub fn session(&self) -> Option<String> {
         #[derive(Deserialize)]
         struct SessionParam {
@@ -40,7 +40,8 @@ impl Request {
         serde_json::from_str::<SessionParam>(params.get()).ok()?.session
     }
 
-    /// The text in pieces that the request is about: its pieces come one after the other.
+    /// Returns the text in pieces that the request concerns. Its pieces are processed one after the
+    /// other.
     fn feed(&self) -> Option<String> {
         #[derive(Deserialize)]
         struct FeedParam {
@@ -51,19 +52,19 @@ impl Request {
         feed.map(|feed| format!("\0feed {feed}"))
     }
 
-    /// The queue of the request: requests of one session run one after the other. A request without
-    /// a session waits for no other.
+    /// Returns the queue of the request. Requests of one session run one after the other. A request
+    /// without a session does not wait for others.
     pub fn queue(&self) -> String {
         static ALONE: AtomicU64 = AtomicU64::new(0);
         match self.session().or_else(|| self.feed()) {
             Some(id) => id,
-            // No id of a session begins so.
+            // No session id begins with this character.
             None => format!("\0{}", ALONE.fetch_add(1, Ordering::Relaxed)),
         }
     }
 }
 
-/// Reads a request from a line, or answers why it is none.
+/// Parses a request from a line, or returns the answer with the reason why it is not one.
 pub fn read(line: &[u8]) -> Result<Request, String> {
     let refused = |id: Option<&RawValue>, error| Err(answer(id, Err(error)));
     let text = match std::str::from_utf8(line) {
@@ -114,27 +115,27 @@ pub struct Error {
 }
 
 impl Error {
-    /// The line is not JSON.
+    /// Returns the error that the line is not JSON.
     pub fn parse(message: impl Into<String>) -> Error {
         Error { number: -32700, code: "parse_error", message: message.into(), more: None }
     }
 
-    /// The line is JSON but not a request.
+    /// Returns the error that the line is JSON but not a request.
     pub fn request(message: impl Into<String>) -> Error {
         Error { number: -32600, code: "invalid_request", message: message.into(), more: None }
     }
 
-    /// The method does not exist.
+    /// Returns the error that the method does not exist.
     pub fn method(code: &'static str, message: impl Into<String>) -> Error {
         Error { number: -32601, code, message: message.into(), more: None }
     }
 
-    /// The parameters are invalid for the method.
+    /// Returns the error that the parameters are invalid for the method.
     pub fn params(message: impl Into<String>) -> Error {
         Error { number: -32602, code: "invalid_params", message: message.into(), more: None }
     }
 
-    /// The method failed.
+    /// Returns the error that the method failed.
     pub fn failed(code: &'static str, message: impl Into<String>) -> Error {
         Error { number: -32000, code, message: message.into(), more: None }
     }

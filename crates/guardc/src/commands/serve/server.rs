@@ -76,24 +76,25 @@ pub struct Server {
     pub(super) options: ServerOptions,
     storages: Mutex<BTreeMap<PathBuf, Arc<Mutex<Option<Storage>>>>>,
     pub(super) stats: Arc<Stats>,
-    /// Held by whoever opens a session; whoever drops old ones waits.
+    /// A lock that is shared by threads that open a session, and exclusive for dropping old
+    /// sessions.
     pub(super) opening: RwLock<()>,
 }
 
 /// An open session.
 pub struct OpenSession {
     pub session: Mutex<Session>,
-    /// What is told of it while it is busy.
+    /// The data about the session that are available while it is busy.
     pub about: Mutex<SessionSummary>,
 }
 
 /// The options of a server.
 pub struct ServerOptions {
-    /// How traces are kept.
+    /// The storage of traces.
     pub storage: StorageOptions,
-    /// The guard of sessions that name none.
+    /// The guard of sessions that do not name one.
     pub plan: Option<PathBuf>,
-    /// Every which decision the plan as lowered makes too.
+    /// The rate at which the plan as lowered decides too: on every Nth decision.
     pub shadow: Option<NonZeroU32>,
     pub recheck: Option<Option<NonZeroU32>>,
     pub limits: SidecarLimits,
@@ -102,16 +103,16 @@ pub struct ServerOptions {
 
 /// The settings of trace storage.
 pub struct StorageOptions {
-    /// The folder or database of sessions that name none.
+    /// The folder or database of sessions that do not name one.
     pub at: Option<PathBuf>,
     /// The durability of a record when its event is answered.
     pub durability: Durability,
-    /// The key file; otherwise it lies beside the traces.
+    /// The key file; by default it is beside the traces.
     pub key: Option<PathBuf>,
 }
 
 impl Server {
-    /// A server without sessions.
+    /// Creates a server without sessions.
     pub fn new(options: ServerOptions, stats: Arc<Stats>) -> Server {
         Server {
             sessions: Mutex::default(),
@@ -192,8 +193,8 @@ impl Server {
         }
     }
 
-    /// Runs a function with an open session, as it is now: other processes may have written to it.
-    /// The session knows these answers of its host from now on.
+    /// Runs a function with an open session in its current state: other processes may have written
+    /// to it. The answers of the host in the request are applied first.
     pub(super) fn with<T>(
         &self,
         id: &str,
@@ -213,7 +214,7 @@ impl Server {
         act(&mut session)
     }
 
-    /// The answer to `health`.
+    /// Returns the answer to `health`.
     fn health(&self) -> String {
         let sessions = lock(&self.sessions).len();
         let (most, (requests, errors)) = (self.options.limits.max_sessions, self.stats.totals());
@@ -278,12 +279,12 @@ impl Server {
         Ok(answer)
     }
 
-    /// The store in a folder or database, which is opened once.
+    /// Returns the store in a folder or database, which is opened once.
     pub(super) fn storage(&self, path: Option<PathBuf>) -> Result<Option<Storage>, Error> {
         let StorageOptions { at, durability, key } = &self.options.storage;
         let Some(path) = path.or_else(|| at.clone()) else { return Ok(None) };
         let slot = Arc::clone(lock(&self.storages).entry(path.clone()).or_default());
-        // Whoever opens another store does not wait for this one.
+        // A thread that opens another store does not wait for this one.
         let mut slot = lock(&slot);
         if let Some(storage) = &*slot {
             return Ok(Some(storage.clone()));
@@ -310,7 +311,8 @@ impl Server {
 
     fn propose(&self, request: ProposeRequest) -> RpcAnswer {
         let now = instant(request.now)?;
-        // Text that the kernel cannot read is the agent's mistake, and a verdict; the line itself was JSON.
+        // Text that the kernel cannot parse is the agent's mistake, and leads to a verdict. The
+        // line itself was JSON.
         let args = request.args.as_ref().map_or("{}", |args| args.get());
         self.with(&request.session, request.probes, |session| {
             let proposed = session.at(now).propose(&request.call, &request.tool, args)?;
@@ -328,7 +330,8 @@ impl Server {
         }
         self.with(&request.session, request.probes, |session| {
             let session_now = session.at(now);
-            // A result that the kernel cannot read ends the call all the same; the line itself was JSON.
+            // A result that the kernel cannot parse ends the call as well. The line itself was
+            // JSON.
             let settled = match (request.outcome == "success", &request.result) {
                 (true, Some(result)) => session_now.settle_text(&request.call, result.get())?,
                 (true, None) => session_now.settle(&request.call, Ok(None))?,
@@ -476,7 +479,7 @@ impl Server {
             None => Ok(open.feed.push(text)),
             Some(id) => self.with(&id, None, |session| Ok(session.push_text(&mut open.feed, text))),
         };
-        // A session that is gone does not take the text with it.
+        // If the session is gone, the text is kept.
         self.feeds.put(&request.feed, open);
         Ok(feeds::pushed(&items?))
     }
@@ -491,7 +494,7 @@ impl Server {
         answers::report(&report)
     }
 
-    /// A contract, the host's lists, and whether the strict profile is asked for.
+    /// Returns a contract, the host's lists, and true if the strict profile is requested.
     fn hint(&self, request: ContractRequest) -> Result<(guard_sdk::Contract, Lists, bool), Error> {
         let known = request.known.as_ref().map(|known| json("known", known)).transpose()?;
         let known = known.map(known_lists).transpose()?.unwrap_or_default();
@@ -514,7 +517,7 @@ impl Server {
 
     fn close(&self, request: Named) -> RpcAnswer {
         let id = &request.session;
-        // A session whose store has failed can be closed all the same.
+        // A session whose store has failed can still be closed.
         let missing = || Error::failed("no_such_session", format!("no session `{id}` is open"));
         let open = lock(&self.sessions).remove(id).ok_or_else(missing)?;
         let mut session = lock(&open.session);
@@ -529,14 +532,14 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The answer to `version`.
+/// Returns the answer to `version`.
 fn version() -> String {
     let version = env!("CARGO_PKG_VERSION");
     serde_json::json!({ "name": "guardc", "version": version, "edition": 1, "protocol": 1 })
         .to_string()
 }
 
-/// The budgets that a session shares with others.
+/// Returns the budgets that a session shares with others.
 fn shared(
     requested: BTreeMap<String, requests::SharedService>,
 ) -> Result<Vec<SharedBudget>, Error> {
@@ -546,14 +549,14 @@ fn shared(
     requested.into_iter().map(budget).collect()
 }
 
-/// A number of a request in 10⁻⁶ units; also one in quotes.
+/// Parses a number of a request to 10⁻⁶ units. The number may be in quotes.
 fn amount(name: &str, raw: &RawValue) -> Result<i64, Error> {
     decimal::parse(raw.get().trim_matches('"')).ok_or_else(|| {
         Error::params(format!("`{name}` is a number with at most six decimal places"))
     })
 }
 
-/// The lists in `known`: an object of arrays.
+/// Parses the lists in `known`: an object of arrays.
 fn known_lists(known: Json) -> Result<BTreeMap<String, Vec<Json>>, Error> {
     let wrong = || Error::params("`known` is an object of arrays");
     let Json::Object(lists) = known else { return Err(wrong()) };
@@ -577,14 +580,15 @@ fn read<T: DeserializeOwned>(params: &str) -> Result<T, Error> {
     })
 }
 
-/// The caller's time, or the system's.
+/// Returns the caller's time, or the system's.
 pub(super) fn instant(text: Option<String>) -> Result<i64, Error> {
     let Some(text) = text else { return Ok(guard_sdk::system_time()) };
     let bad = || Error::failed("bad_time", format!("`{text}` is not an RFC 3339 time"));
     time::parse_rfc3339(&text).ok_or_else(bad)
 }
 
-/// The arguments of a call that a person speaks of; none are those of a tool without parameters.
+/// Parses the arguments of a call that a person names. Missing arguments are those of a tool
+/// without parameters.
 fn exact_args(args: Option<Box<RawValue>>) -> Result<Json, Error> {
     let args = Json::parse(args.as_ref().map_or("{}", |args| args.get()));
     args.map_err(|e| Error::params(format!("`args`: {e}")))

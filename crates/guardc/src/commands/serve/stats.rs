@@ -9,10 +9,11 @@ use std::time::Duration;
 /// The upper bounds of the latencies, in microseconds.
 const BOUNDS: [u64; 10] = [100, 250, 500, 1000, 2500, 5000, 10_000, 50_000, 250_000, 1_000_000];
 
-/// The maximum number of method names that are counted apart; a caller can make up any.
+/// The maximum number of method names that are counted separately, because a caller can invent
+/// names.
 const MAX_METHODS: usize = 64;
 
-/// Counters of one process.
+/// The counters of one process.
 #[derive(Default)]
 pub struct Stats(Mutex<Counters>);
 
@@ -27,7 +28,7 @@ struct Counters {
 
 #[derive(Default)]
 struct Latencies {
-    /// By bound; the last one counts what is beyond all.
+    /// The counts by bound; the last one counts everything above all bounds.
     buckets: [u64; BOUNDS.len() + 1],
     micros: u64,
 }
@@ -77,14 +78,14 @@ impl Stats {
         *self.counters().decisions.entry(decision.as_str()).or_default() += 1;
     }
 
-    /// The number of answered requests, and of those that failed.
+    /// Returns the number of answered requests, and of those that failed.
     pub fn totals(&self) -> (u64, u64) {
         let counters = self.counters();
         let requests = counters.methods.values().map(Latencies::count).sum();
         (requests, counters.errors.values().sum())
     }
 
-    /// The counters as OpenMetrics text.
+    /// Returns the counters as OpenMetrics text.
     pub fn text(&self) -> String {
         let counters = self.counters();
         let mut out = String::new();

@@ -1,4 +1,4 @@
-//! Coverage: the rules that the tests have seen allow a call, and refuse one.
+//! Coverage: the rules for which the tests have observed an allowed call, and a refused one.
 //!
 //! A rule has allowed a call if a call of its tool was decided and the rule gave no reason; it has
 //! refused one if its reason was in a verdict (or in its shadow). Effects, costs, observations and
@@ -68,7 +68,7 @@ impl CoverageKind {
         )
     }
 
-    /// Returns its name.
+    /// Returns the name.
     pub fn word(self) -> &'static str {
         match self {
             CoverageKind::Requires => "requires",
@@ -112,16 +112,16 @@ impl CoverageKind {
     }
 }
 
-/// The identity of a rule: its kind, its position, and a text that separates rules at the same
+/// The identity of a rule: its kind, its position, and a text that distinguishes rules at the same
 /// position. A policy's rule is in the plan once per tool, and in the source once.
 type CoverageKey = (CoverageKind, Option<String>, String);
 
 /// A rule and its observed outcomes.
 #[derive(Debug, Clone)]
 pub struct CoveredRule {
-    /// Its kind.
+    /// The kind.
     pub kind: CoverageKind,
-    /// Its position: an index into the plan's spans.
+    /// The position: an index into the plan's spans.
     pub span: SpanId,
     /// `file:line:column`.
     pub at: Option<String>,
@@ -146,7 +146,8 @@ impl CoveredRule {
     }
 
     fn raised(&self, reason: &Reason) -> bool {
-        // Over a limit a role may be asked, which is an approval at the place of the limit.
+        // Over a limit a role may be asked, which appears as an approval at the position of the
+        // limit.
         let asks = self.kind == CoverageKind::Limit && reason.code == Code::Approval;
         if Some(reason.code) != self.kind.code() && !asks {
             return false;
@@ -252,7 +253,7 @@ impl Coverage {
         }
     }
 
-    /// The rules, by kind and place.
+    /// Returns the rules, by kind and position.
     pub fn rules(&self) -> impl Iterator<Item = &CoveredRule> {
         self.rules.values()
     }

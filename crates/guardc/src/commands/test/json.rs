@@ -4,7 +4,7 @@ use super::{Results, ShownRule, TestedGuard, coverage};
 use crate::commands::test::runner::TestResult;
 use serde_json::{Value, json};
 
-/// `{suites, summary}`, pretty-printed.
+/// Formats `{suites, summary}`, pretty-printed.
 pub fn render(results: &Results) -> String {
     let (ran, failed) = results.counts();
     let (seen, all) = results.sides();

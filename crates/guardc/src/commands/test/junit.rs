@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::term::Style;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-/// One `testsuite` for each guard. Tests run on a simulated clock: they take no time.
+/// Formats one `testsuite` for each guard. Tests run on a simulated clock, so they take no time.
 pub fn render(results: &Results) -> Result<String, Failure> {
     let mut report = Report::new("guardc test");
     report.add_test_suites(results.suites.iter().map(test_suite));

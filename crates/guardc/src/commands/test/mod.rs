@@ -69,13 +69,13 @@ pub enum TestFormat {
 
 /// The results of one guard.
 pub struct TestedGuard {
-    /// Its displayed file.
+    /// The displayed file.
     pub file: String,
-    /// Its name.
+    /// The name.
     pub guard: String,
     /// The results of its tests, in order.
     pub ran: Vec<TestResult>,
-    /// Its rules.
+    /// The rules.
     pub rules: Vec<ShownRule>,
 }
 
@@ -162,7 +162,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         return Err(Failure::Said);
     }
     let (ran, failed) = results.counts();
-    // A guard that does not compile may have had the test.
+    // A guard that does not compile may contain the test.
     if let (0, 0, Some(filter)) = (ran, results.broken, &args.run) {
         return Err(Failure::new(format!("no test's title contains `{filter}`")));
     }

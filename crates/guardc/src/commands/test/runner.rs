@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 /// The result of a test.
 pub struct TestResult {
-    /// Its title.
+    /// The title.
     pub title: String,
     /// `file:line:column` of the block.
     pub at: String,
@@ -33,9 +33,9 @@ pub struct TestResult {
 pub struct FailedStep {
     /// `file:line:column` of the step.
     pub at: String,
-    /// Its text.
+    /// The text.
     pub step: String,
-    /// The title of the test that this one begins after, if the step is not its own.
+    /// The title of the test after which this one begins, if the failed step belongs to that test.
     pub beginning: Option<String>,
     /// The expected outcome.
     pub expected: String,
@@ -45,7 +45,7 @@ pub struct FailedStep {
     pub reasons: Vec<Reason>,
     /// The relevant values.
     pub shows: Vec<(String, String)>,
-    /// What the session noted before, without refusing anything: `step: note`.
+    /// The earlier notes of the session, which refused nothing: `step: note`.
     pub notes: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ impl FailedStep {
     }
 }
 
-/// Runs one of the scenarios on a session of its own.
+/// Runs one of the scenarios in a separate session.
 pub fn run(
     guard: &Guard,
     scenarios: &[Scenario],
@@ -117,7 +117,7 @@ pub(super) struct Runner<'a> {
     started: BTreeMap<String, (String, String)>,
     /// The result of the last call that ended, as the agent reads it.
     shown: Option<Json>,
-    /// What the session noted at the last step.
+    /// The notes of the session at the last step.
     pub(super) noted: Vec<Note>,
 }
 
@@ -263,7 +263,7 @@ impl Runner<'_> {
         let settled = settled.map_err(|why| FailedStep::new("to settle", why))?;
         self.coverage.delivered(&settled.feedback);
         self.shown = settled.shown.clone().or_else(|| result.cloned());
-        // What a `transform` shows is asked for with `shows`.
+        // The text that a `transform` shows is checked with `shows`.
         let noted = settled.notes.iter().filter(|note| note.kind != NoteKind::Transform);
         self.noted.extend(noted.cloned());
         if success {

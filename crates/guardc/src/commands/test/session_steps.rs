@@ -100,7 +100,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Judges a text by what the session knows; nothing is handed over.
+    /// Checks a text against the state of the session, without lists of the host.
     fn report(&mut self, step: &ReportStep) -> Stepped {
         let report = self.play.report(&step.contract, &step.text);
         let report = report.map_err(|why| FailedStep::new("to be possible", why))?;

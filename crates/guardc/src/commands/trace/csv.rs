@@ -1,4 +1,4 @@
-//! Traces as a table (RFC 4180): one row per record, for spreadsheets and data frames.
+//! Traces as a table (RFC 4180), with one row per record, for spreadsheets and data frames.
 
 use super::filter::Filter;
 use super::walk::{At, walk};
@@ -15,7 +15,7 @@ const COLUMNS: [&str; 17] = [
     "message", "success", "halted", "charged", "feedback", "args", "result",
 ];
 
-/// Writes the table; returns whether all lines were records.
+/// Writes the table. Returns true if all lines were records.
 pub fn write(
     traces: &[PathBuf],
     filter: &Filter,
@@ -108,7 +108,8 @@ fn row(at: &At<'_>, record: &Record) -> [String; 17] {
     row
 }
 
-/// A cell that no spreadsheet takes for a formula: an agent may have written it.
+/// Returns a cell that no spreadsheet interprets as a formula, because an agent may have written
+/// it.
 fn without_formula(cell: String) -> String {
     if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{cell}") } else { cell }
 }

@@ -98,7 +98,7 @@ fn jsonl(args: &Args, term: &Console) -> CommandResult {
     Ok(Exit::Fine)
 }
 
-/// Writes a file as a whole, and never overwrites one.
+/// Writes a whole file, and never overwrites one.
 fn into_file(source: &SessionTrace, path: &Path) -> Result<(), Failure> {
     let fail = |error: std::io::Error| {
         Failure::new(format!("cannot write `{}`: {}", files::display(path), reason(&error)))

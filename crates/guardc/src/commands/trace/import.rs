@@ -75,7 +75,7 @@ pub fn copy(source: &SessionTrace, store: &dyn Store, id: &str) -> Result<Option
     drop(known);
     let mut taken = 0;
     loop {
-        // A session begins with one record, so that a folder can register it.
+        // A session begins with a commit of one record, so that a folder can register it.
         let most = if head.version == 0 { 1 } else { AT_ONCE };
         let next: Vec<String> = lines.by_ref().take(most).collect::<Result<_, _>>()?;
         if next.is_empty() {

@@ -64,7 +64,7 @@ struct SpanSession {
     begin: String,
     end: String,
     calls: u64,
-    /// True if some record of it is selected.
+    /// True if some record of the session is selected.
     meant: bool,
     open: HashMap<String, Value>,
     events: Vec<Value>,
@@ -165,7 +165,7 @@ impl Spans<'_> {
             )),
             _ => {}
         }
-        // The events of an endless session must not fill the memory.
+        // The events of a very long session must not fill the memory.
         session.events.truncate(1000);
         self.ready.extend(done);
         if self.ready.len() >= SPANS { self.flush() } else { Ok(()) }
@@ -279,7 +279,7 @@ fn feedback(span: &mut Value, feedback: &[Delivered], time: &str) {
     }));
 }
 
-/// The attributes of what a person said of a call.
+/// Returns the attributes of a person's decision on a call.
 fn by_person(tool: &str, role: &str, by: &str) -> Vec<(&'static str, Value)> {
     vec![("gen_ai.tool.name", tool.into()), ("guard.role", role.into()), ("guard.by", by.into())]
 }

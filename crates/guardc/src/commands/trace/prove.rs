@@ -52,7 +52,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         return Err(sources::no_session(&id, known).help("the checkpoint does not have it"));
     }
     let mut failure = None;
-    // An invalid or unreadable record ends the hashes: then the proof cannot be made.
+    // An invalid or unreadable record ends the hashes, and the proof cannot be made.
     let hashes = source.lines()?.map_while(|line| match line {
         Ok(line) => LineFields::read(line.as_bytes()).ok().map(|line| line.hash),
         Err(error) => {

@@ -77,8 +77,8 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     Ok(Exit::Fine)
 }
 
-/// Returns the sessions whose last record is from before an instant, but never the `keep` latest ones, with the time of
-/// that record; and how many are left.
+/// Returns the sessions whose last record is from before an instant, except the `keep` latest ones,
+/// with the time of that record; and the number of remaining sessions.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! `guardc trace repair`: keeps the sound beginning of a damaged trace, or writes the ledger of a store
-//! anew.
+//! `guardc trace repair`: keeps the valid beginning of a damaged trace, or updates the ledger of a
+//! store to its content.
 
 use super::sources::{self, failed};
 use crate::failure::{CommandResult, Exit, Failure, reason};
@@ -35,7 +35,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     }
 }
 
-/// Settles the ledger of a store.
+/// Updates the ledger of a store.
 fn ledger(args: &Args, term: &Console) -> CommandResult {
     let store = sources::open(&args.trace, None)?;
     let said = store.settle_ledger().map_err(|error| failed(&error))?;
@@ -50,7 +50,7 @@ fn ledger(args: &Args, term: &Console) -> CommandResult {
 struct KeptPrefix {
     head: Head,
     bytes: u64,
-    /// The first thing that is not sound, and the number of lines and bytes from there on.
+    /// The first problem, and the number of lines and bytes from there on.
     cut: Option<(String, u64, u64)>,
 }
 
@@ -75,7 +75,7 @@ fn prefix(args: &Args, output: &Path, term: &Console) -> CommandResult {
     Ok(Exit::Findings)
 }
 
-/// The lines of the only session that is meant.
+/// Returns the lines of the only selected session.
 fn input(args: &Args) -> Result<(String, Box<dyn BufRead>), Failure> {
     let only: Vec<String> = args.session.iter().cloned().collect();
     let found = sources::all(std::slice::from_ref(&args.trace), &only, None)?;

@@ -1,4 +1,5 @@
-//! A recorded session as a test: its calls with their verdicts and results, and what the world answered.
+//! A recorded session as a test: its calls with their verdicts and results, and the answers of the
+//! world.
 
 use super::stated_files::StatedFiles;
 use guard_plan::json::Json;
@@ -35,11 +36,11 @@ pub struct TestWriter<'p> {
     plan: Option<&'p Plan>,
     slim: bool,
     workspace: String,
-    /// The time of the record that is being written, in milliseconds.
+    /// The time of the current record, in milliseconds.
     now: i64,
     /// The clock of the test, in milliseconds.
     clock: i64,
-    /// What the test has said of the world.
+    /// The answers of the world that the test has already stated.
     answers: BTreeMap<String, String>,
     files: StatedFiles,
     /// The calls in flight, by their ids, with their names in the test.
@@ -54,7 +55,7 @@ pub struct TestWriter<'p> {
 }
 
 impl<'p> TestWriter<'p> {
-    /// Returns an empty test; with `slim` it has only what changes the session.
+    /// Creates an empty test. With `slim` it has only the events that change the session.
     pub fn new(plan: Option<&'p Plan>, slim: bool) -> TestWriter<'p> {
         TestWriter {
             plan,
@@ -73,7 +74,7 @@ impl<'p> TestWriter<'p> {
         }
     }
 
-    /// Returns the test of a session's records, and what it leaves out.
+    /// Returns the test of a session's records, and the parts that it omits.
     pub fn write(mut self, title: String, records: &[Record]) -> (Test, BTreeSet<String>) {
         for record in records {
             if let Payload::Propose(propose) = &record.payload {
@@ -156,9 +157,9 @@ impl<'p> TestWriter<'p> {
         }
         let misfits =
             |reason: &Reason| matches!(reason.code, Code::UnknownTool | Code::InvalidArguments);
-        // A guard in shadow lets such calls run, but a test cannot write them either.
+        // A guard in shadow mode lets such calls run, but a test cannot express them either.
         let halted = verdict.reasons.iter().any(|reason| reason.code == Code::Halted);
-        // A halted session denies a call before anybody looks at its arguments.
+        // A halted session denies a call before its arguments are examined.
         let unfit = halted && !has_parameters(self.plan, &propose.tool, &propose.args);
         if unfit || verdict.reasons.iter().chain(&verdict.shadowed).any(misfits) {
             let tool = declared(self.plan, &propose.tool);
@@ -233,7 +234,7 @@ impl<'p> TestWriter<'p> {
         Some(node(name))
     }
 
-    /// Returns a new name for a call: its id, where that is a name, or its tool's.
+    /// Returns a new name for a call: its id, if that is a valid name, or the name of its tool.
     fn name(&mut self, id: &str, call: &ToolCall) -> String {
         let plain = if is_name(id) { id } else { &call.tool.node };
         let mut name = plain.to_owned();
@@ -265,7 +266,7 @@ impl<'p> TestWriter<'p> {
         }
     }
 
-    /// Returns what a call returned, and whether that did not decode.
+    /// Returns the result of a call, and true if it did not decode.
     fn result(&mut self, settle: &Settle) -> (Option<Expr>, bool) {
         self.hides(settle.sealed.is_some());
         if settle.unreadable.is_some() {
@@ -329,7 +330,7 @@ impl<'p> TestWriter<'p> {
         self.step(TestStepKind::Item(id, node(item.change.after.clone())));
     }
 
-    /// Says what the world answered, where the test has not said so.
+    /// Adds the answers of the world that the test has not stated yet.
     fn asked(&mut self, asked: &[Asked]) {
         for question in asked {
             let step = match question {
@@ -405,7 +406,7 @@ impl<'p> TestWriter<'p> {
         Some(ToolCall { tool: node(name.to_owned()), args: args.collect() })
     }
 
-    /// Returns evidence, in which calls have the names that they have in the test.
+    /// Returns evidence in which calls have their names in the test.
     fn evidence(&self, json: &Json) -> Expr {
         let named = |id: &str| self.cited_as.get(id).map_or_else(|| id.to_owned(), String::clone);
         let member = |(key, value): &(Box<str>, Json)| match value {
@@ -447,7 +448,7 @@ impl<'p> TestWriter<'p> {
         expr(kind)
     }
 
-    /// Returns a text with the session's workspace as that of the test.
+    /// Returns a text with the session's workspace replaced by that of the test.
     fn relocated(&self, text: &str) -> String {
         if self.workspace.len() < 2 || self.workspace == WORKSPACE {
             return text.to_owned();
@@ -468,7 +469,7 @@ impl<'p> TestWriter<'p> {
         self.left_out.insert(format!("left out: {what}"));
     }
 
-    /// Adds a step, once the clock of the test has gone on to its time, in whole seconds.
+    /// Adds a step, after the clock of the test was advanced to the step's time, in whole seconds.
     fn step(&mut self, kind: TestStepKind) {
         let waited = (self.now - self.clock) / 1000 * 1000;
         if waited > 0 {
@@ -479,12 +480,12 @@ impl<'p> TestWriter<'p> {
     }
 }
 
-/// True for a call that runs outside of the kernel.
+/// Returns true for a call that runs outside of the kernel.
 fn is_in_flight(propose: &Propose) -> bool {
     propose.verdict.decision == Decision::Allow && propose.served.is_none()
 }
 
-/// The first role or tool that a verdict needs.
+/// Returns the first role or tool that a verdict needs.
 fn need(verdict: &Verdict, decision: Decision) -> Option<Ident> {
     let reasons = verdict.reasons.iter().filter(|reason| reason.decision == decision);
     let mut needs = reasons.flat_map(|reason| &reason.needs);
@@ -498,7 +499,7 @@ fn number(text: &str) -> Expr {
     }
 }
 
-/// A number without an exponent.
+/// Returns a number without an exponent.
 fn plain(text: &str) -> String {
     match text.parse::<f64>() {
         Ok(value) if text.contains(['e', 'E']) => value.to_string(),
@@ -520,8 +521,8 @@ fn declared<'p>(plan: Option<&'p Plan>, called: &'p str) -> &'p str {
     tools.iter().find(|tool| &*tool.wire_name == called).map_or(called, |tool| &tool.name)
 }
 
-/// Returns true if the arguments have the names that a declared tool knows, and all that it needs; of an unknown plan nothing
-/// else is said.
+/// Returns true if the arguments have the names that a declared tool knows, including all required
+/// ones. For an unknown plan, nothing else is checked.
 fn has_parameters(plan: Option<&Plan>, called: &str, args: &Json) -> bool {
     let Some(plan) = plan else { return true };
     let tool = plan.tools.iter().find(|tool| tool.wire_name == called || tool.name == called);

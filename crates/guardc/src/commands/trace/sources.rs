@@ -1,4 +1,5 @@
-//! The sources of traces: files, folders of them, databases, standard input; one session each.
+//! The sources of traces: files, folders of them, databases, standard input. Each trace has one
+//! session.
 
 use crate::failure::{Failure, reason};
 use crate::files;
@@ -21,7 +22,7 @@ pub struct SessionTrace {
     pub name: String,
     /// The session, if its location names it.
     pub session: Option<String>,
-    /// Its size in bytes, if known.
+    /// The size in bytes, if known.
     pub bytes: u64,
     from: TraceOrigin,
     store: Option<Arc<dyn Store>>,
@@ -56,8 +57,8 @@ pub fn all(
     Ok(found)
 }
 
-/// The same with the ledgers of the stores, if all their sessions are selected: they are chains like
-/// the others.
+/// Returns the selected traces as [`all`] does, with the ledgers of the stores if all their
+/// sessions are selected. Ledgers are chains like the others.
 pub fn all_with_ledgers(
     places: &[PathBuf],
     only: &[String],
@@ -82,7 +83,8 @@ pub fn all_with_ledgers(
     Ok(found)
 }
 
-/// Returns what is wrong with stores as a whole, a sentence each. Of a file with a mark beside it: what the mark says of its session.
+/// Returns the problems of stores as a whole, one sentence each. For a file with a mark beside it,
+/// these are the problems that the mark shows for its session.
 pub fn audit(places: &[PathBuf], key: Option<&Path>) -> Result<Vec<String>, Failure> {
     let mut found = Vec::new();
     for place in places {
@@ -102,7 +104,8 @@ pub fn audit(places: &[PathBuf], key: Option<&Path>) -> Result<Vec<String>, Fail
     Ok(found)
 }
 
-/// The folder and the session of a trace that lies in a store, with the mark of how far it was acknowledged.
+/// Returns the folder and the session of a trace in a store, if there is a mark of its last
+/// acknowledged record.
 fn marked(place: &Path) -> Option<(&Path, &str)> {
     let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
     let session = place.file_name()?.to_str()?.strip_suffix(".jsonl")?;
@@ -113,7 +116,7 @@ fn is_store(place: &Path) -> bool {
     place.is_dir() || (place.is_file() && is_database(place).unwrap_or_default())
 }
 
-/// The failure for an unknown session, with a suggestion.
+/// Returns the failure for an unknown session, with a suggestion.
 pub fn no_session<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Failure {
     Failure::new(format!("there is no session `{wanted}`"))
         .maybe_help(near::did_you_mean(wanted, known))
@@ -124,7 +127,7 @@ pub fn failed(error: &StoreError) -> Failure {
     Failure::new(error.to_string())
 }
 
-/// The failure for an input without a trace.
+/// Returns the failure for an input without a trace.
 pub fn nothing(place: &Path) -> Failure {
     Failure::new(format!("`{}` holds no traces", files::display(place)))
         .help("a trace is a file `SESSION.jsonl`, or a session in a database")
@@ -161,7 +164,8 @@ fn at_place(place: &Path, key: Option<&Path>) -> Result<Vec<SessionTrace>, Failu
     Ok(ids.into_iter().map(source).collect())
 }
 
-/// Returns the session that the first record of a file names: a separate file may have any name.
+/// Returns the session that the first record of a file names, because a separate file may have any
+/// name.
 fn named(path: &Path) -> std::io::Result<Option<String>> {
     let mut file = std::io::BufReader::new(File::open(path)?);
     let line = match read_line(&mut file, verify::MAX_LINE)? {
@@ -181,7 +185,7 @@ pub fn session(line: &str) -> Option<String> {
     }
 }
 
-/// Returns the files `*.jsonl` of a folder.
+/// Returns the `*.jsonl` files of a folder.
 fn folder(place: &Path, key: Option<&Path>) -> Result<Vec<SessionTrace>, Failure> {
     let store = open(place, key)?;
     let fail = |error: std::io::Error| files::unreadable(place, &reason(&error));
@@ -258,7 +262,7 @@ impl SessionTrace {
         }
     }
 
-    /// The file that holds the trace, if it is a file.
+    /// Returns the file that contains the trace, if it is a file.
     pub fn path(&self) -> Option<&Path> {
         match &self.from {
             TraceOrigin::File(path) => Some(path),
@@ -287,7 +291,7 @@ impl SessionTrace {
     }
 }
 
-/// The next line as text, without its line break.
+/// Returns the next line as text, without its line break.
 fn next_line(read: &mut impl std::io::BufRead) -> std::io::Result<Option<String>> {
     let invalid = |why: String| std::io::Error::new(std::io::ErrorKind::InvalidData, why);
     let mut line = match read_line(read, verify::MAX_LINE)? {

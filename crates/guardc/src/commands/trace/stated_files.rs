@@ -1,15 +1,17 @@
-//! The file system as a test has described it so far: from what a session's files were to the steps that say so.
+//! The file system as a test has stated it so far. It converts the files of a session to the steps
+//! that state them.
 
 use super::scenario::node;
 use guard_syntax::ast::{Spanned, TestStepKind};
 use std::collections::HashMap;
 
-/// The files that are there, each with the texts that it contains.
+/// The existing files, each with the texts that it contains.
 #[derive(Default)]
 pub struct StatedFiles(HashMap<String, Vec<String>>);
 
 impl StatedFiles {
-    /// Returns the step that says whether a file is there, if the test has said otherwise. Nothing is there at first.
+    /// Returns the step that states whether a file exists, if the test has stated something else.
+    /// Initially no file exists.
     pub fn exists(&mut self, path: &str, there: bool) -> Option<TestStepKind> {
         if there == self.0.contains_key(path) {
             return None;
@@ -22,8 +24,8 @@ impl StatedFiles {
         Some(TestStepKind::Exists(there, quoted(path)))
     }
 
-    /// Returns the step that says whether a file contains a text, if the test has said otherwise. A step replaces the
-    /// whole file, so it says again what the file contains besides.
+    /// Returns the step that states whether a file contains a text, if the test has stated
+    /// something else. A step replaces the whole file, so it repeats the other texts of the file.
     pub fn contains(&mut self, path: &str, text: &str, contained: bool) -> Option<TestStepKind> {
         let texts = self.0.get(path);
         let whole = texts.map(|texts| texts.join("\n"));

@@ -31,7 +31,7 @@ pub struct Args {
     pub json: bool,
 }
 
-/// Calls of one tool.
+/// The calls of one tool.
 #[derive(Debug, Default)]
 struct Calls {
     allowed: u64,
@@ -135,7 +135,7 @@ impl TraceStats {
         }
     }
 
-    /// Adds an amount to what was spent of a unit, or takes it away.
+    /// Adds an amount to the spending of a unit, or subtracts it.
     fn spend(&mut self, unit: &str, amount: &str, sign: i128) {
         let amount = sign * i128::from(decimal::parse(amount).unwrap_or_default());
         entry(&mut self.spent, unit.to_owned()).into_iter().for_each(|sum| *sum += amount);

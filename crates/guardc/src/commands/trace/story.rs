@@ -1,4 +1,4 @@
-//! Describes a record as text.
+//! The description of a record as text.
 
 use super::walk::At;
 use crate::term::Style;
@@ -17,7 +17,7 @@ const VALUE_CHARS: usize = 160;
 const TEXT_CHARS: usize = 500;
 
 /// Describes a record in one line, with details in further lines. A new session, and a new day,
-/// have a line of their own.
+/// begin with a separate line.
 pub fn tell(at: &At<'_>, record: &Record, last: &mut String, style: Style) -> String {
     let mut out = String::new();
     let (day, clock) = record.time.split_once('T').unwrap_or((&record.time, ""));
@@ -351,7 +351,8 @@ fn question(asked: &Asked) -> String {
     }
 }
 
-/// Renders amounts behind a word; empty where there are none. A call costs one of `calls`, which is not shown.
+/// Formats amounts after a word; empty if there are none. A call costs one of `calls`, which is not
+/// shown.
 fn charges(word: &str, charges: &[Charge]) -> String {
     let shown = charges.iter().filter(|charge| *charge.unit != *"calls");
     let shown: Vec<String> =

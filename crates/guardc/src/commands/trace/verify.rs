@@ -1,5 +1,4 @@
-//! `guardc trace verify`: checks that traces are as they were written, and names the records that
-//! are not.
+//! `guardc trace verify`: checks that traces are unchanged, and names the records that are not.
 
 use super::sources::{self, SessionTrace};
 use crate::failure::{CommandResult, Exit, Failure};
@@ -154,7 +153,7 @@ fn proof(args: &Args, path: &Path, signer: Option<&PublicKey>, term: &Console) -
     Ok(Exit::Fine)
 }
 
-/// Verifies all traces; large ones one after the other, small ones in parallel.
+/// Verifies all traces: large ones one after another, small ones in parallel.
 pub fn verify_all(
     found: &[SessionTrace],
     checkpoint: Option<&Checkpoint>,
@@ -213,8 +212,8 @@ fn side_by_side(
     };
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..jobs.min(which.len())).map(|_| scope.spawn(work)).collect();
-        // INVARIANT: no code below panics; if it does, this must panic too, or its results would be
-        // missing silently.
+        // INVARIANT: no code below panics. If it did, this must panic too, because otherwise its
+        // results would be missing silently.
         threads
             .into_iter()
             .flat_map(|thread| thread.join().expect("a thread that verifies"))
@@ -222,7 +221,7 @@ fn side_by_side(
     })
 }
 
-/// Returns the sessions of a checkpoint without a trace.
+/// Returns the sessions of a checkpoint for which there is no trace.
 fn lost(
     checkpoint: &Checkpoint,
     found: &[SessionTrace],

@@ -1,4 +1,4 @@
-//! Iterates over the records of traces, each with context from the records before it.
+//! Iteration over the records of traces, each with context from the records before it.
 
 use crate::commands::replay::{ReplayInput, ReplayMeter, sources};
 use crate::failure::{Failure, reason};
@@ -22,7 +22,7 @@ pub struct At<'a> {
     pub session: String,
     /// The guard.
     pub guard: String,
-    /// The tool of its call; of a settlement, that of the proposal.
+    /// The tool of the call; for a settlement, the tool of the proposal.
     pub tool: Option<String>,
 }
 
@@ -31,8 +31,8 @@ pub type WalkVisitor<'l> = dyn FnMut(&At<'_>, &Record, &[u8]) -> Result<(), Fail
 
 /// Visits every record. Chains are not checked; see `trace verify`.
 ///
-/// A line that is not a record is reported on standard error, and the rest of its file is not read;
-/// returns whether there was one.
+/// A line that is not a record is reported on standard error, and the rest of its file is not read.
+/// Returns true if there was such a line.
 pub fn walk(
     traces: &[PathBuf],
     verb: &'static str,
@@ -68,7 +68,7 @@ fn file(
                 place(&mut at, &mut tools, &record);
                 look(&at, &record, line)?;
             }
-            // A crash cut it before its event was answered.
+            // A crash cut the record off before its event was answered.
             Err(Flaw::Cut) => {
                 term.note(&format!(
                     "`{}:{}`: the last record is cut",

@@ -1,4 +1,4 @@
-//! A cache of reports, by their inputs: the plan, the guard's source, the options, and this
+//! A cache of reports, keyed by their inputs: the plan, the guard's source, the options, and this
 //! program's version.
 
 use super::Args;

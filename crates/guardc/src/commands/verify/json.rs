@@ -8,7 +8,8 @@ use guard_compiler::property::{PropertyClaim, PropertyOutcome};
 use guard_compiler::verify::{Basis, ObligationStatus, Residue, UnprovedReason};
 use serde_json::{Value, json};
 
-/// `{guard, pairs, invariants, types, observations, bounds, properties, impossible, explored, diagnostics, summary}`, pretty-printed.
+/// Formats `{guard, pairs, invariants, types, observations, bounds, properties, impossible,
+/// explored, diagnostics, summary}`, pretty-printed.
 pub fn report(verified: &VerifyParts<'_>, report: &FindingReport) -> String {
     let plan = &verified.output.plan;
     let verification = &verified.output.verification;

@@ -62,7 +62,7 @@ struct VerifyParts<'v> {
     explored: Option<Exploration>,
     /// True if the exploration was interrupted.
     interrupted: bool,
-    /// Of each property, whether it holds.
+    /// The result for each property.
     properties: Vec<property::PropertyOutcome>,
 }
 
@@ -75,7 +75,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         compiled.print_errors(term);
         return Ok(Exit::Findings);
     };
-    // Answers of a solver are not cached.
+    // The answers of a solver are not cached.
     let kept = args.cache.as_deref().filter(|_| args.solver.is_none() && args.emit_smt.is_none());
     let cache = kept.map(|folder| Cache::new(folder, args, output, term));
     if let Some(kept) = cache.as_ref().and_then(Cache::read) {
@@ -94,7 +94,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let seeds = explore::events_of(&output.scenarios, &[&output.program]);
     let effects = unproved(output);
     let usual = ExplorationLimits::default();
-    // As many calls for each state as usual.
+    // The number of calls per state is the usual one.
     let further = args.states.div_ceil(usual.states).max(1);
     let limits = ExplorationLimits {
         depth: args.depth,
@@ -164,7 +164,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     Ok(Exit::findings(findings))
 }
 
-/// Returns the checks of effects that are left to the kernel.
+/// Returns the checks of effects that remain for the kernel.
 fn unproved(output: &Output) -> Vec<EffectCheck> {
     let plan = &output.plan;
     let verification = &output.verification;

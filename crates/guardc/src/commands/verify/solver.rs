@@ -1,5 +1,6 @@
-//! An SMT solver as a process: asked over a pipe, one process for all questions, with our own time
-//! limit beside the solver's. The compiler uses its answers only as hints, and trusts none of them.
+//! An SMT solver as a process. It is asked over a pipe, one process answers all questions, and our
+//! own time limit applies in addition to the solver's. The compiler uses its answers only as hints,
+//! and trusts none of them.
 
 use crate::failure::Failure;
 use crate::files;
@@ -17,20 +18,20 @@ use std::time::Duration;
 
 /// The solver's time limit for one question, in milliseconds.
 const LIMIT: u64 = 5_000;
-/// The additional time until we kill it.
+/// The additional time until the solver is killed.
 const GRACE: Duration = Duration::from_secs(3);
-/// The longest line of an answer, in bytes.
+/// The maximum length of a line of an answer, in bytes.
 const MAX_ANSWER: usize = 16 << 20;
 
 /// The result for an open goal.
 pub enum SolverResult {
-    /// It holds, and the prover has found a certificate with the solver's hint.
+    /// The goal holds, and the prover has found a certificate with the solver's hint.
     Certified,
-    /// It holds according to the solver alone.
+    /// The goal holds according to the solver alone.
     Holds,
-    /// It does not follow; with a state and a call that replay, if found.
+    /// The goal does not follow. Contains a state and a call that can be replayed, if found.
     Fails(Option<String>),
-    /// No answer: the reason.
+    /// The solver gave no answer. Contains the reason.
     Unknown(String),
 }
 
@@ -122,7 +123,7 @@ fn weighed(output: &Output, goal: &OpenGoal, answer: SolverAnswer) -> SolverResu
 }
 
 enum SolverAnswer {
-    /// With the numbers of the relevant hypotheses.
+    /// The question is unsatisfiable. Contains the numbers of the relevant hypotheses.
     Unsat(Vec<u32>),
     Sat(HashMap<u32, i128>),
     Unknown(String),
@@ -169,7 +170,7 @@ impl Solver {
         let (lines, from) = channel();
         std::thread::spawn(move || {
             let mut out = BufReader::new(out);
-            // A solver that says anything longer has no answer that we could use.
+            // A longer line cannot contain a usable answer.
             while let Ok(Some(line)) = read_text_line(&mut out, MAX_ANSWER) {
                 if lines.send(line).is_err() {
                     break;

@@ -24,7 +24,7 @@ const COLUMNS: usize = 8;
 /// The maximum number of tools in a matrix; all are in the list.
 const ROWS: usize = 40;
 
-/// The whole report.
+/// Returns the whole report.
 pub fn report(verified: &VerifyParts<'_>, style: Style) -> String {
     let plan = &verified.output.plan;
     let verification = &verified.output.verification;
@@ -98,7 +98,7 @@ impl TextPage<'_> {
         }
     }
 
-    /// `p` proved, `s` simplified, `c` checked, `·` untouched.
+    /// Draws the matrix: `p` proved, `s` simplified, `c` checked, `·` untouched.
     fn matrix(&self, out: &mut String) {
         let touched: Vec<ToolId> = (0..self.plan.tools.len() as ToolId)
             .filter(|id| self.verification.pairs.iter().any(|pair| pair.tool == *id))
@@ -316,7 +316,7 @@ impl TextPage<'_> {
         }
     }
 
-    /// The bounds that proofs rely on.
+    /// Lists the bounds that proofs rely on.
     fn bounds(&self, out: &mut String) {
         let bounds = &self.verification.bounds;
         if bounds.is_empty() {
@@ -391,7 +391,8 @@ impl TextPage<'_> {
         };
     }
 
-    /// Returns whether a rule is an invariant that needs no check: that it never fires is expected.
+    /// Returns true if a rule is an invariant that needs no check, so that it is expected never to
+    /// refuse a call.
     fn is_proved(&self, rule: &Rule) -> bool {
         let is_own = |pair: &&Pair| self.invariant_name(pair.invariant) == rule.owner;
         rule.kind == RuleKind::Invariant
@@ -443,7 +444,7 @@ impl TextPage<'_> {
             .iter()
             .filter(|(rule, session)| session.is_none() && !self.is_proved(rule))
             .map(|(rule, _)| (rule.kind, format!("{} {}", rule.owner, code(&rule.text))));
-        // Calls that fail use budgets and limits up too, and not all of them were tried.
+        // Failed calls also use budgets and limits, and not all of them were tried.
         let used_up = |kind: RuleKind| matches!(kind, RuleKind::Budget | RuleKind::Limit);
         let (unseen, quiet): (Vec<_>, Vec<_>) =
             quiet.partition(|(kind, _)| explored.exhausted && used_up(*kind));
@@ -548,7 +549,7 @@ pub fn basis(basis: &Basis) -> String {
     }
 }
 
-/// Heads a session in which a check refuses a call.
+/// Returns the heading of a session in which a check refuses a call.
 fn firing(session: &ExploredSession) -> &'static str {
     let refusing = |step: &SessionStep| step.said.reasons.len();
     match session.steps.last().map_or(0, refusing) {
@@ -557,10 +558,10 @@ fn firing(session: &ExploredSession) -> &'static str {
     }
 }
 
-/// The longest list on one line, in characters.
+/// The maximum length of a list on one line, in characters.
 const LINE: usize = 100;
 
-/// Writes a short list on the line, and each element of a long one on a line of its own.
+/// Writes a short list on the line, and each element of a long list on a separate line.
 fn listed(all: &[String]) -> String {
     let line = all.join(", ");
     if line.chars().count() <= LINE {

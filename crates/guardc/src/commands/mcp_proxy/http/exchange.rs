@@ -1,4 +1,4 @@
-//! One request of a client and what answers it: one message as JSON, or a stream of events.
+//! One request of a client and its answer: one message as JSON, or a stream of events.
 
 use super::sse::SseEvent;
 use super::{AnyBody, HttpProxy, JSON};
@@ -20,16 +20,16 @@ use tokio::task::AbortHandle;
 /// A part of the answer to a client.
 #[derive(Debug)]
 pub enum AnswerPart {
-    /// The server's status and headers, and whether events follow.
+    /// The server's status and headers, and true if events follow.
     Head(StatusCode, HeaderMap, bool),
     /// A message.
     Message(SseEvent),
-    /// Nothing more follows.
+    /// The end of the answer.
     End,
 }
 
 impl AnswerPart {
-    /// The bytes of a message.
+    /// Returns the size of a message in bytes.
     fn size(&self) -> usize {
         match self {
             AnswerPart::Message(event) => event.data.len(),
@@ -38,21 +38,21 @@ impl AnswerPart {
     }
 }
 
-/// The bytes that a client may have yet to read before the server's stream waits for it.
+/// The maximum number of unread bytes of a client before the server's stream waits for it.
 const MAX_BACKLOG: usize = 1 << 20;
 
-/// The way of answers to a client's connection, and its end there.
+/// Creates the channel of answers to a client's connection.
 pub fn answers() -> (AnswerSender, AnswerReceiver) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let backlog = Arc::new(watch::Sender::new(0));
     (AnswerSender { sender, backlog: Arc::clone(&backlog) }, AnswerReceiver { receiver, backlog })
 }
 
-/// The way of answers to a client's connection.
+/// The sender of answers to a client's connection.
 #[derive(Debug)]
 pub struct AnswerSender {
     sender: UnboundedSender<AnswerPart>,
-    /// The bytes that the client has yet to read.
+    /// The number of bytes that the client has not read yet.
     backlog: Arc<watch::Sender<usize>>,
 }
 
@@ -67,13 +67,13 @@ impl AnswerSender {
     pub fn room(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut backlog = self.backlog.subscribe();
         async move {
-            // An error says that both ends are gone.
+            // An error means that both ends are gone.
             let _ = backlog.wait_for(|bytes| *bytes < MAX_BACKLOG).await;
         }
     }
 }
 
-/// The answers as they come to a client's connection.
+/// The receiver of answers at a client's connection.
 pub struct AnswerReceiver {
     receiver: UnboundedReceiver<AnswerPart>,
     backlog: Arc<watch::Sender<usize>>,
@@ -93,16 +93,16 @@ impl AnswerReceiver {
     }
 }
 
-/// An exchange without its whole answer.
+/// An exchange whose answer is not complete.
 #[derive(Debug)]
 pub struct OpenExchange {
-    /// The way to the client.
+    /// The sender to the client.
     pub to_client: AnswerSender,
-    /// The client's headers, as they pass to the server.
+    /// The client's headers in the form in which they pass to the server.
     pub headers: HeaderMap,
     /// The id of the client's request, or of its response.
     pub id: Option<Json>,
-    /// True for a request, which is answered.
+    /// True for a request, which gets an answer.
     pub is_call: bool,
     /// True for a client of the era without a handshake.
     pub modern: bool,
@@ -111,12 +111,12 @@ pub struct OpenExchange {
 }
 
 impl OpenExchange {
-    /// Returns true for the message that the client has sent, as against those of the proxy.
+    /// Returns true for the message of the client, as opposed to those of the proxy.
     pub fn is_main(&self, message: &Json) -> bool {
         message.get("id") == self.id.as_ref()
     }
 
-    /// Leaves an answer to the client's connection.
+    /// Sends an answer to the client's connection.
     pub fn say(&self, answer: AnswerPart) {
         let over = match &answer {
             AnswerPart::Message(event) => self.is_response(&event.data),
@@ -149,7 +149,7 @@ pub struct ExchangeGuard {
 }
 
 impl ExchangeGuard {
-    /// The guard of an exchange that is open.
+    /// Creates the guard of an open exchange.
     pub fn new(shared: Arc<HttpProxy>, link: McpLink) -> ExchangeGuard {
         ExchangeGuard { shared, link, over: false }
     }
@@ -253,17 +253,17 @@ impl Body for AnswerBody {
     }
 }
 
-/// A body of known bytes.
+/// Returns a body of known bytes.
 pub fn full(bytes: Vec<u8>) -> AnyBody {
     Full::new(Bytes::from(bytes)).boxed_unsync()
 }
 
-/// A refusal that no message of the server stands behind.
+/// Returns a refusal by the proxy itself.
 pub fn refusal(status: StatusCode, code: i64, why: &str) -> Response<AnyBody> {
     refusal_of(None, status, code, why)
 }
 
-/// The refusal of a message with an id.
+/// Returns a refusal of a message with an id.
 pub fn refusal_of(
     id: Option<&Json>,
     status: StatusCode,

@@ -1,8 +1,10 @@
-//! The proxy over Streamable HTTP: it listens for clients, and sends what may pass to the server's URL.
+//! The proxy over Streamable HTTP. It listens for clients, and sends the permitted messages to the
+//! server's URL.
 //!
-//! Each request of a client is an exchange: its message passes through the protocol, what goes to the server is one request
-//! there, and what comes back is written to whichever exchange it belongs to. Nothing of a guard's session is kept on a
-//! connection. Headers pass, but for those that are about one connection.
+//! Each request of a client is an exchange. Its message passes through the protocol, a message to
+//! the server is one request there, and each response is written to the exchange that it belongs
+//! to. No data of a guard's session is bound to a connection. Headers are passed on, except those
+//! about one connection.
 
 mod exchange;
 mod request;
@@ -37,19 +39,19 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
-/// The time for the head of a request, and for its body.
+/// The time limit for the head of a request, and for its body.
 const READ_TIME: Duration = Duration::from_secs(30);
 
-/// The time to reach the server.
+/// The time limit for connecting to the server.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 
-/// The most exchanges at the same time.
+/// The maximum number of simultaneous exchanges.
 const MAX_EXCHANGES: usize = 1_000;
 
-/// The most sessions of clients that are remembered: what they have announced.
+/// The maximum number of clients' sessions whose announcements are remembered.
 const MAX_PEERS: usize = 10_000;
 
-/// The types of what is sent: a message, and a stream of events.
+/// The content types that are sent: a message, and a stream of events.
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
@@ -58,11 +60,11 @@ const HEADER_MISMATCH: i64 = -32020;
 
 type AnyBody = UnsyncBoxBody<Bytes, Infallible>;
 
-/// Reads the URL of a server.
+/// Parses the URL of a server.
 ///
 /// # Errors
 ///
-/// Returns what is wrong with it.
+/// Returns the problem of the URL.
 pub fn upstream(text: &str) -> Result<Uri, String> {
     let uri: Uri = text.parse().map_err(|error| format!("it is not a URL: {error}"))?;
     match (uri.scheme_str(), uri.authority()) {
@@ -72,7 +74,7 @@ pub fn upstream(text: &str) -> Result<Uri, String> {
     }
 }
 
-/// The parts that all exchanges share.
+/// The state that all exchanges share.
 struct HttpProxy {
     proxy: Mutex<McpProxy<SessionGate>>,
     begun: Instant,
@@ -81,9 +83,9 @@ struct HttpProxy {
     loopback: bool,
     origins: Vec<String>,
     open: Mutex<HashMap<u64, OpenExchange>>,
-    /// Sessions of clients, in the eras that have them.
+    /// The sessions of clients, in the eras that have sessions.
     peers: Mutex<HashMap<String, u64>>,
-    /// The requests whose bodies are being read.
+    /// The number of requests whose bodies are being read.
     reading: AtomicUsize,
     next: AtomicU64,
     awake: Notify,
@@ -170,7 +172,7 @@ pub fn serve(
 async fn accept(shared: Arc<HttpProxy>, listener: TcpListener) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // No file descriptor is left, or the client is gone already.
+            // There is no file descriptor left, or the client is gone.
             tokio::time::sleep(TICK).await;
             continue;
         };
@@ -179,7 +181,7 @@ async fn accept(shared: Arc<HttpProxy>, listener: TcpListener) {
             let service = service_fn(move |request| Arc::clone(&shared).answer(request));
             let mut builder = http1::Builder::new();
             builder.timer(TokioTimer::new()).header_read_timeout(READ_TIME);
-            // A client that breaks the connection is found by its exchange.
+            // A broken connection is detected by its exchange.
             let _ = builder.serve_connection(TokioIo::new(stream), service).await;
         });
     }
@@ -190,7 +192,7 @@ impl HttpProxy {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a step of the protocol. It may wait for a session and for the disk.
+    /// Runs a step of the protocol. The step may wait for a session and for the disk.
     fn step<T>(&self, work: impl FnOnce(&mut McpProxy<SessionGate>, Duration) -> T) -> T {
         let stepped = tokio::task::block_in_place(|| {
             let mut proxy = self.proxy.lock().unwrap_or_else(PoisonError::into_inner);
@@ -200,7 +202,7 @@ impl HttpProxy {
         stepped
     }
 
-    /// Looks at deadlines while there are any, and gives sessions up that nobody uses.
+    /// Checks deadlines while there are any, and closes sessions that are not used.
     async fn tick_on(self: Arc<Self>) {
         loop {
             let (outputs, active) = tokio::task::block_in_place(|| {
@@ -216,7 +218,7 @@ impl HttpProxy {
         }
     }
 
-    /// Ends all calls, and waits a moment for clients to read what was said.
+    /// Ends all calls, and waits a moment for clients to read the last messages.
     async fn stop(&self) {
         let outputs = self.step(|proxy, now| proxy.server_ended(now, "the proxy was stopped"));
         for output in outputs {
@@ -232,12 +234,13 @@ impl HttpProxy {
         self.step(|proxy, _| proxy.gate().leave());
     }
 
-    /// Sends messages to where they go.
+    /// Sends messages to their destinations.
     fn deliver(self: &Arc<Self>, outputs: Vec<ProxyOutput>) {
         self.deliver_event(outputs, McpLink::default(), None);
     }
 
-    /// Sends messages to where they go; the first for the exchange of an event keeps the event's fields.
+    /// Sends messages to their destinations. The first one for the exchange of an event keeps the
+    /// event's fields.
     fn deliver_event(
         self: &Arc<Self>,
         outputs: Vec<ProxyOutput>,
@@ -287,10 +290,10 @@ impl HttpProxy {
         exchange.tasks.push(task.abort_handle());
     }
 
-    /// The server's part of a request is over.
+    /// Handles the end of the server's part of a request.
     fn ended(self: &Arc<Self>, link: McpLink, sent: Result<ServerResponse, String>, main: bool) {
         let why = match sent {
-            // The client takes the stream up again where it broke.
+            // The client resumes the stream where it broke.
             Ok(ServerResponse { resumable: true, .. }) => None,
             Ok(ServerResponse { status, .. }) if status.is_success() => {
                 Some("the server has ended its answer without a result".to_owned())
@@ -312,7 +315,7 @@ impl HttpProxy {
         }
     }
 
-    /// Makes a request to the server, and passes on what it answers.
+    /// Sends a request to the server, and passes on the response.
     async fn request(
         self: &Arc<Self>,
         link: McpLink,
@@ -340,7 +343,7 @@ impl HttpProxy {
         let plain = !head.headers.contains_key("content-encoding");
         let streams = plain && head.status.is_success() && kind == EVENTS;
         if head.status.is_redirection() {
-            // A client that follows it speaks with the server alone.
+            // A client that follows the redirect would bypass the proxy.
             return Err(format!(
                 "the server answers with {}: give `--upstream` the URL that it is at",
                 head.status
@@ -351,7 +354,7 @@ impl HttpProxy {
             if let Some(kind) = [EVENTS, JSON].into_iter().find(|known| *known == kind) {
                 headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
             }
-            // A call that was not answered is not accepted either.
+            // A call without an answer is not accepted either.
             let is_empty = matches!(head.status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT);
             let status =
                 if is_empty && self.is_call(link) { StatusCode::BAD_GATEWAY } else { head.status };
@@ -362,7 +365,7 @@ impl HttpProxy {
             loop {
                 self.keep_up(link).await;
                 let Some(frame) = body.frame().await else { break };
-                // A stream that breaks is a stream that ends.
+                // A stream that breaks counts as a stream that ends.
                 let Ok(frame) = frame else { break };
                 for event in
                     frame.data_ref().map(|data| reader.feed(data)).transpose()?.unwrap_or_default()
@@ -376,7 +379,7 @@ impl HttpProxy {
             let body = body
                 .map_err(|error| format!("the server's answer cannot be read: {error}"))?
                 .to_bytes();
-            // What comes with a failure is for people, unless it is the error of a request.
+            // The body of a failure is for people, unless it is the error of a request.
             let is_error = Json::parse_bytes(&body).is_ok_and(|json| {
                 json.get("id").is_some_and(|id| *id != Json::Null) && json.get("error").is_some()
             });
@@ -388,8 +391,8 @@ impl HttpProxy {
         Ok(served)
     }
 
-    /// Waits until the client has read enough of what the server has sent: a slow client makes its server slow, and fills
-    /// no memory. Returns at once when it has left.
+    /// Waits until the client has read enough of the server's messages, so that a slow client slows
+    /// its server down and does not fill the memory. Returns immediately if the client has left.
     async fn keep_up(&self, link: McpLink) {
         let room = self.open().get(&link.exchange).map(|open| open.to_client.room());
         if let Some(room) = room {
@@ -417,11 +420,11 @@ impl HttpProxy {
         self.open().get(&link.exchange).is_some_and(|exchange| !exchange.modern)
     }
 
-    /// Remembers the session that the server has given a client.
+    /// Remembers the session that the server has assigned to a client.
     fn remember(&self, session: &str, peer: u64) {
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
         if peers.len() >= MAX_PEERS && !peers.contains_key(session) {
-            // The oldest one has the least number.
+            // The oldest session has the lowest number.
             let oldest = peers.iter().min_by_key(|(_, peer)| **peer).map(|(id, _)| id.clone());
             oldest.into_iter().for_each(|id| _ = peers.remove(&id));
         }
@@ -507,7 +510,7 @@ impl HttpProxy {
                     ProxyOutput::ToClient(at, _) | ProxyOutput::ToServer(at, _) => *at == link,
                     ProxyOutput::Note(_) => false,
                 };
-                // An answer to a question of our own is for nobody else.
+                // The answer to a question of the proxy is not passed on.
                 let over = !is_request && !outputs.iter().any(ours);
                 self.deliver(outputs);
                 if over {
@@ -519,7 +522,8 @@ impl HttpProxy {
         Ok(AnswerBody::respond(answers, guard).await)
     }
 
-    /// Sends a request without a message to the server, beside the others. A session that it deletes is over.
+    /// Sends a request without a message to the server, in parallel to the others. A session that
+    /// the request deletes is over.
     fn pass_on(
         self: &Arc<Self>,
         link: McpLink,
@@ -553,10 +557,11 @@ impl HttpProxy {
         known.unwrap_or(new)
     }
 
-    /// An exchange is over: its client has what it asked for, or has left.
+    /// Closes an exchange, because its client has its answer or has left.
     fn close(self: &Arc<Self>, link: McpLink, left: bool) {
         let Some(exchange) = self.open().remove(&link.exchange) else { return };
-        // Without sessions, closing an exchange cancels it. With them, the tool runs on and its result is still taken.
+        // Without sessions, closing an exchange cancels it. With sessions, the tool continues to
+        // run and its result is still processed.
         if exchange.modern {
             exchange.tasks.iter().for_each(tokio::task::AbortHandle::abort);
             if left {
@@ -570,11 +575,11 @@ impl HttpProxy {
 /// The server's response to a request: its status, and whether its stream can be resumed.
 struct ServerResponse {
     status: StatusCode,
-    /// True if the client can take the stream up again.
+    /// True if the client can resume the stream.
     resumable: bool,
 }
 
-/// The innermost cause of an error, which says most.
+/// Returns the innermost cause of an error, which is the most specific one.
 fn cause(error: &dyn std::error::Error) -> String {
     let mut inner = error;
     while let Some(source) = inner.source() {

@@ -1,4 +1,5 @@
-//! Requests over HTTP: what is checked before a message is read, the message, and the headers that pass.
+//! HTTP requests: the checks before a message is parsed, the message, and the headers that are
+//! passed on.
 
 use super::{AnyBody, HEADER_MISMATCH, JSON, refusal_of};
 use base64::Engine as _;
@@ -16,7 +17,7 @@ pub const SESSION_HEADER: &str = "mcp-session-id";
 /// The first version of the protocol without a handshake.
 const MODERN: &str = "2026-07-28";
 
-/// Headers that are about one connection, or that the proxy writes itself.
+/// Headers that concern one connection, or that the proxy writes itself.
 const OWN_HEADERS: [&str; 15] = [
     "accept-encoding",
     "connection",
@@ -35,13 +36,13 @@ const OWN_HEADERS: [&str; 15] = [
     "upgrade",
 ];
 
-/// A request that is refused: the status and why.
+/// The refusal of a request: the status and the reason.
 pub type HttpRefusal = (StatusCode, String);
 
-/// Returns the headers that pass to the other side.
+/// Returns the headers that are passed to the other side.
 pub fn passing(headers: &HeaderMap) -> HeaderMap {
     let mut passing = headers.clone();
-    // A header that `Connection` names is about that connection too.
+    // A header that `Connection` names also concerns that connection.
     let named: Vec<HeaderName> = headers
         .get_all("connection")
         .iter()
@@ -60,7 +61,8 @@ pub fn is_modern(headers: &HeaderMap) -> bool {
     version.is_some_and(|version| version >= MODERN)
 }
 
-/// Refuses requests of web pages and of other names for this machine, other paths, and bodies that are not JSON.
+/// Refuses requests from web pages, to other names of this machine, to other paths, and with bodies
+/// that are not JSON.
 pub fn check(
     method: &Method,
     uri: &Uri,
@@ -69,7 +71,7 @@ pub fn check(
     loopback: bool,
     origins: &[String],
 ) -> Result<(), HttpRefusal> {
-    // Of two, one reader takes the first and another the last.
+    // Of two headers, one reader uses the first and another the last.
     let is_twice = |name: &&HeaderName| headers.get_all(*name).iter().nth(1).is_some();
     if let Some(name) = [&ORIGIN, &HOST, &CONTENT_TYPE].iter().find(|name| is_twice(name)) {
         return Err((StatusCode::BAD_REQUEST, format!("the header `{name}` is there twice")));
@@ -100,7 +102,8 @@ pub fn check(
     Ok(())
 }
 
-/// Returns true for JSON in UTF-8: under any other character set, a server reads other text than the proxy.
+/// Returns true for JSON in UTF-8. With any other character set, a server would read another text
+/// than the proxy.
 fn is_plain_json(kind: &str) -> bool {
     let mut parts = kind.split(';').map(str::trim);
     let is_json = parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"));
@@ -116,11 +119,12 @@ fn is_local(host: Option<&str>) -> bool {
     matches!(host, Some("localhost" | "127.0.0.1" | "[::1]"))
 }
 
-/// Checks that headers say nothing that the body does not: a server, or something before it, may go by the headers.
+/// Checks that the headers do not contradict the body, because a server, or a component before it,
+/// may rely on the headers.
 ///
 /// # Errors
 ///
-/// Returns what differs.
+/// Returns the difference.
 pub fn headers_agree(headers: &HeaderMap, body: &Json) -> Result<(), String> {
     let params = body.get("params");
     let text = |member| params.and_then(|params| params.get(member)).and_then(Json::as_str);
@@ -154,7 +158,7 @@ pub fn headers_agree(headers: &HeaderMap, body: &Json) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the parameter that `Mcp-Name` repeats; none for methods that have no such name.
+/// Returns the parameter that `Mcp-Name` repeats; `None` for methods without such a name.
 fn named_by(method: &str) -> Option<&'static str> {
     match method {
         "tools/call" | "prompts/get" => Some("name"),
@@ -164,7 +168,8 @@ fn named_by(method: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns true if an argument has this text: one of the header's name, where there is one.
+/// Returns true if an argument has this text. If an argument has the header's name, only that one
+/// counts.
 fn param_agrees(arguments: &Json, name: &str, text: &str) -> bool {
     let mut named = Vec::new();
     members_named(arguments, name, &mut named);
@@ -175,7 +180,8 @@ fn param_agrees(arguments: &Json, name: &str, text: &str) -> bool {
     }
 }
 
-/// Adds the members of this name, whatever their case and marks: a header's name has neither.
+/// Adds the members with this name, ignoring case and marks, because the name of a header has
+/// neither.
 fn members_named<'j>(value: &'j Json, name: &str, found: &mut Vec<&'j Json>) {
     let folded = |name: &str| name.replace(['_', '-'], "").to_ascii_lowercase();
     match value {
@@ -202,7 +208,7 @@ fn holds(value: &Json, text: &str) -> bool {
     }
 }
 
-/// Reads a header's value, which may be `=?base64?…?=`.
+/// Decodes a header's value, which may be `=?base64?…?=`.
 fn decoded(value: &str) -> Option<String> {
     let Some(inner) = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="))
     else {
@@ -212,7 +218,7 @@ fn decoded(value: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Reads the message of a request.
+/// Parses the message of a request.
 pub fn read(headers: &HeaderMap, body: &[u8]) -> Result<Json, Box<Response<AnyBody>>> {
     let mut scanner = IdScanner::default();
     scanner.feed(body);
@@ -229,7 +235,7 @@ pub fn read(headers: &HeaderMap, body: &[u8]) -> Result<Json, Box<Response<AnyBo
     }
 }
 
-/// The headers of a message of our own.
+/// Adds the headers of a message of the proxy.
 pub fn own_headers(headers: &mut HeaderMap, message: &Json) {
     let about: Vec<_> =
         headers.keys().filter(|name| name.as_str().starts_with("mcp-param-")).cloned().collect();

@@ -1,25 +1,25 @@
-//! Server-sent events: bytes in, events out; and events as they are written.
+//! Server-sent events: parsing of bytes to events, and writing of events.
 
 use guard_mcp::MAX_LINE;
 
 /// One event of a stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SseEvent {
-    /// The message; empty for an event that only names a place in the stream.
+    /// The message; empty for an event that only names a position in the stream.
     pub data: Vec<u8>,
-    /// Its other fields, as lines with their line feeds.
+    /// The other fields, as lines with their line feeds.
     pub fields: String,
-    /// True if a field names the place from which the stream can be taken up again.
+    /// True if a field names the position from which the stream can be resumed.
     pub has_id: bool,
-    /// True for a comment alone: a sign of life.
+    /// True for an event with only a comment, which shows that the connection is alive.
     pub is_comment: bool,
 }
 
 impl SseEvent {
-    /// Returns the event as it is written.
+    /// Returns the written form of the event.
     pub fn written(&self) -> Vec<u8> {
         if self.is_comment {
-            // The server's own words are not passed on: nobody has checked them.
+            // The server's own comment is not passed on, because it was not checked.
             return b": alive\n\n".to_vec();
         }
         let mut out = self.fields.clone().into_bytes();
@@ -45,7 +45,7 @@ pub struct SseReader {
 }
 
 impl SseReader {
-    /// Reads more bytes; returns the events that they complete.
+    /// Parses more bytes. Returns the events that they complete.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl SseReader {
             b"" if self.event == SseEvent::default() && !self.has_data => {
                 return Some(SseEvent { is_comment: true, ..SseEvent::default() });
             }
-            // A comment within an event, or a field that no reader knows.
+            // This is a comment within an event, or an unknown field.
             _ => {}
         }
         None

@@ -30,7 +30,7 @@ impl Doc<'_> {
 /// A section: its anchor, its title and its content; omitted if the content is empty.
 type Section = (&'static str, &'static str, String);
 
-/// The whole reference.
+/// Returns the whole reference.
 pub fn docs(loaded: &LoadedPlan) -> String {
     let doc = Doc { plan: loaded.plan(), loaded };
     let sections: [Section; 13] = [

@@ -3,7 +3,7 @@
 use guard_plan::markup;
 use std::fmt::Display;
 
-/// Blocks separated by an empty line; lists without.
+/// A page of blocks that are separated by an empty line; items of lists are not.
 #[derive(Default)]
 pub(super) struct Page {
     /// The text.
@@ -82,7 +82,7 @@ fn plain(text: &str) -> String {
     out
 }
 
-/// A link within the page.
+/// Returns a link within the page.
 pub(super) fn link(text: &str, anchor: &str) -> String {
     format!("[{text}](#{})", slug(anchor))
 }

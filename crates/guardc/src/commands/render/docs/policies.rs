@@ -5,9 +5,9 @@ use super::{Doc, tools};
 use guard_plan::words::rules::{self, PhraseSubject, code};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Lists the policies: collected from the tools, since a plan does not store policies.
+/// Lists the policies. They are collected from the tools, because a plan does not store policies.
 pub(super) fn policies(doc: Doc) -> String {
-    // By policy: its rules in the kernel's order, each with its position and tools.
+    // The rules of each policy in the kernel's order, each with its position and tools.
     type PolicyRules = BTreeMap<(PhraseSubject, String), (String, BTreeSet<String>)>;
     let mut found: BTreeMap<&str, PolicyRules> = BTreeMap::new();
     for tool in &doc.plan.tools {

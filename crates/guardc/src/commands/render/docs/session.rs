@@ -153,7 +153,7 @@ fn checks(doc: Doc, checks: &Checks, depth: usize, page: &mut Page) {
     }
 }
 
-/// Dimensions, none of which may be zero.
+/// Describes the dimensions, none of which may be zero.
 pub(super) fn attests(doc: Doc) -> String {
     let mut page = Page::default();
     for attest in &doc.plan.attests {

@@ -7,7 +7,7 @@ use guard_plan::plan::{Field, Plan, Tool};
 use guard_plan::words::rules::{self, PhraseSubject, RulePhrase, code};
 use guard_plan::words::{self, session};
 
-/// All tools, by name.
+/// Describes all tools, by name.
 pub(super) fn tools(doc: Doc) -> String {
     let mut page = Page::default();
     for tool in &doc.plan.tools {
@@ -25,7 +25,7 @@ pub(super) fn tools(doc: Doc) -> String {
     page.out
 }
 
-/// A tool's name as a link to its section.
+/// Returns a tool's name as a link to its section.
 pub(super) fn link_to(name: &str) -> String {
     link(&code(name), &format!("tool-{name}"))
 }

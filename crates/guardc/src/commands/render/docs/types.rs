@@ -35,7 +35,7 @@ pub(super) fn types(doc: Doc) -> String {
     page.out
 }
 
-/// Name, type and meaning of a parameter or field.
+/// Returns the name, type and meaning of a parameter or field.
 pub(super) fn row(plan: &Plan, field: &Field) -> [String; 3] {
     let (mark, secret) =
         if field.secret { ("secret ", "; never in the clear") } else { Default::default() };

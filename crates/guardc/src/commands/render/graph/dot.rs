@@ -5,7 +5,7 @@ use super::model::{Arrow, BoxShape, Picture};
 use guard_plan::plan::Risk;
 use std::fmt::Write as _;
 
-/// A digraph, with a cluster for each lane and each lifecycle.
+/// Returns a digraph, with a cluster for each lane and each lifecycle.
 pub fn dot(picture: &Picture) -> String {
     let mut out = format!("digraph {} {{\n", quoted(&picture.name));
     out.push_str(
@@ -78,7 +78,8 @@ fn machine(at: usize, items: &Machine, out: &mut String) {
     out.push_str("  }\n");
 }
 
-/// A text in quotes. Graphviz reads `\n`, `\l`, `\N` and the like in labels, so backslashes are doubled.
+/// Returns a text in quotes. Graphviz interprets `\n`, `\l`, `\N` and similar sequences in labels,
+/// so backslashes are doubled.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

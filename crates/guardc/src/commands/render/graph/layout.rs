@@ -1,9 +1,10 @@
 //! Layered layout of boxes in lanes: their positions, and the routes of the links between them.
 //!
-//! Longest paths determine the columns, barycentres the order within, a monotone regression the
-//! positions. A link that skips columns passes each of them in its own slot, so that no link
-//! crosses a box. Links that close a cycle run back below all boxes. Independent of guards and of
-//! drawing; whole pixels only, so the result is the same on every machine.
+//! Longest paths determine the columns, barycentres the order within a column, and a monotone
+//! regression the positions. A link that skips columns passes each of them in its own slot, so that
+//! no link crosses a box. Links that close a cycle run back below all boxes. The layout does not
+//! depend on guards or drawing. It uses whole pixels only, so the result is the same on every
+//! machine.
 
 mod place;
 mod route;
@@ -28,9 +29,9 @@ const SWEEPS: usize = 8;
 /// The input of the layout.
 #[derive(Debug, Default)]
 pub struct Graph {
-    /// Boxes.
+    /// The boxes.
     pub nodes: Vec<LayoutBox>,
-    /// Arrows between them.
+    /// The arrows between the boxes.
     pub links: Vec<LayoutArrow>,
     /// The number of lanes, from the top; every box is in one of them.
     pub lanes: usize,
@@ -41,57 +42,57 @@ pub struct Graph {
 /// A box.
 #[derive(Debug, Clone, Copy)]
 pub struct LayoutBox {
-    /// Its width.
+    /// The width.
     pub width: i64,
-    /// Its height.
+    /// The height.
     pub height: i64,
-    /// The lane it stands in.
+    /// The lane of the box.
     pub lane: usize,
 }
 
 /// An arrow.
 #[derive(Debug, Clone, Copy)]
 pub struct LayoutArrow {
-    /// From this box.
+    /// The box where the arrow starts.
     pub from: usize,
-    /// To this one.
+    /// The box where the arrow ends.
     pub to: usize,
-    /// The width of the label at its end.
+    /// The width of the label at the end of the arrow.
     pub label: i64,
 }
 
 /// A rectangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rect {
-    /// Left.
+    /// The left edge.
     pub x: i64,
-    /// Top.
+    /// The top edge.
     pub y: i64,
-    /// Width.
+    /// The width.
     pub width: i64,
-    /// Height.
+    /// The height.
     pub height: i64,
 }
 
 /// The route of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Route {
-    /// To the right: out of a box, through slots (two points each), into a box.
+    /// A route to the right: out of a box, through slots (two points each), into a box.
     Forward(Vec<(i64, i64)>),
-    /// Back, as corners.
+    /// A route back, as corner points.
     Back(Vec<(i64, i64)>),
-    /// To its own box: the middle of the upper side.
+    /// A route to the same box: the middle of the upper side.
     Own(i64, i64),
 }
 
 /// The positions of all parts.
 #[derive(Debug)]
 pub struct Layout {
-    /// One per box.
+    /// The rectangles of the boxes.
     pub boxes: Vec<Rect>,
-    /// One per link.
+    /// The routes of the links.
     pub routes: Vec<Route>,
-    /// One per lane.
+    /// The rectangles of the lanes.
     pub lanes: Vec<Rect>,
     /// The whole width.
     pub width: i64,
@@ -112,18 +113,18 @@ struct Cell {
 /// Cells in columns, and their neighbours.
 #[derive(Debug, Default)]
 struct Grid {
-    /// Boxes first, in order, then slots.
+    /// The boxes first, in order, then the slots.
     cells: Vec<Cell>,
-    /// Neighbours in the column before, and in the one after.
+    /// The neighbours in the column before, and in the column after.
     before: Vec<Vec<usize>>,
     after: Vec<Vec<usize>>,
     /// Each column's cells from the top, lane by lane.
     columns: Vec<Vec<usize>>,
-    /// The slots each link passes; `None` if the link runs back.
+    /// The slots that each link passes; `None` if the link runs back.
     passes: Vec<Option<Vec<usize>>>,
 }
 
-/// Lays a graph out.
+/// Computes the layout of a graph.
 pub fn layout(graph: &Graph) -> Layout {
     let back = closing(graph);
     let mut grid = grid(graph, &back);
@@ -139,7 +140,7 @@ fn closing(graph: &Graph) -> Vec<bool> {
         out[link.from].push((id, link.to));
     }
     let mut back = vec![false; graph.links.len()];
-    // 0 unvisited, 1 in progress, 2 done.
+    // The state of each node: 0 unvisited, 1 in progress, 2 done.
     let mut seen = vec![0_u8; graph.nodes.len()];
     for start in 0..graph.nodes.len() {
         let mut way = if seen[start] == 0 { vec![(start, 0)] } else { Vec::new() };
@@ -290,7 +291,7 @@ fn order(grid: &mut Grid) {
     grid.columns = best.1;
 }
 
-/// The rank of every cell in its column.
+/// Returns the rank of every cell in its column.
 fn ranks(grid: &Grid) -> Vec<i64> {
     let mut ranks = vec![0; grid.cells.len()];
     for column in &grid.columns {
@@ -299,7 +300,7 @@ fn ranks(grid: &Grid) -> Vec<i64> {
     ranks
 }
 
-/// The mean rank of neighbours, in thousandths.
+/// Returns the mean rank of neighbours, in thousandths.
 fn barycentre(beside: &[usize], ranks: &[i64]) -> Option<i64> {
     let sum: i64 = beside.iter().map(|cell| ranks[*cell]).sum();
     (!beside.is_empty()).then(|| sum * 1000 / beside.len() as i64)

@@ -4,21 +4,21 @@ use super::model::cut;
 use guard_plan::plan::{Actor, Lifecycle, Plan};
 use guard_plan::words::session;
 
-/// A lifecycle as drawn.
+/// A lifecycle as it is drawn.
 #[derive(Debug)]
 pub struct Machine {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its states.
+    /// The states.
     pub states: Vec<MachineState>,
-    /// Its transitions, one for each state they leave.
+    /// The transitions, one for each state that they leave.
     pub moves: Vec<MachineTransition>,
 }
 
 /// A state.
 #[derive(Debug)]
 pub struct MachineState {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// True if it is the initial state.
     pub initial: bool,
@@ -29,17 +29,17 @@ pub struct MachineState {
 /// A transition from one state.
 #[derive(Debug)]
 pub struct MachineTransition {
-    /// From this state.
+    /// The state where the transition starts.
     pub from: usize,
-    /// To this one.
+    /// The state where the transition ends.
     pub to: usize,
-    /// Its name and conditions.
+    /// The name and conditions.
     pub label: String,
     /// True if the harness makes it, not the agent.
     pub harness: bool,
 }
 
-/// The lifecycles of a plan.
+/// Returns the lifecycles of a plan.
 pub fn machines(plan: &Plan) -> Vec<Machine> {
     plan.lifecycles.iter().map(machine).collect()
 }

@@ -17,7 +17,7 @@ const LABEL: usize = 28;
 pub struct Picture {
     /// The guard's name.
     pub name: String,
-    /// Its summary, one sentence.
+    /// The summary, one sentence.
     pub summary: String,
     /// Tools, and junctions of alternatives.
     pub shapes: Vec<BoxShape>,
@@ -34,28 +34,28 @@ pub struct Picture {
 pub struct BoxShape {
     /// The risk of its tool; `None` for a junction of alternatives.
     pub tool: Option<Risk>,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its gates.
+    /// The gates.
     pub lines: Vec<String>,
-    /// Its lane.
+    /// The lane.
     pub lane: usize,
-    /// Its tooltip.
+    /// The tooltip.
     pub tip: String,
 }
 
 /// An arrow from a required tool.
 #[derive(Debug)]
 pub struct Arrow {
-    /// From this box.
+    /// The box where the arrow starts.
     pub from: usize,
-    /// To this one.
+    /// The box where the arrow ends.
     pub to: usize,
     /// The call and its maximum age.
     pub label: String,
     /// True if required only under a condition.
     pub conditional: bool,
-    /// Its tooltip.
+    /// The tooltip.
     pub tip: String,
 }
 
@@ -63,8 +63,8 @@ pub struct Arrow {
 pub fn picture(plan: &Plan) -> Picture {
     let needed: BTreeSet<ToolId> =
         plan.tools.iter().flat_map(needs).map(|requirement| requirement.tool).collect();
-    // A tool that the kernel serves is drawn with its lifecycle, unless it requires others or
-    // others require it.
+    // A tool that the kernel serves is drawn with its lifecycle, unless it requires other tools or
+    // they require it.
     let drawn = |(id, tool): &(ToolId, &Tool)| {
         !tool.is_served() || needed.contains(id) || needs(tool).next().is_some()
     };

@@ -10,7 +10,7 @@ use guard_plan::markup::escape;
 use guard_plan::plan::Risk;
 use paint::{Paint, path};
 
-/// The width of a character of a name, of a line, and of a label.
+/// The widths of a character of a name, of a line, and of a label.
 const NAME: i64 = 8;
 const LINE: i64 = 7;
 const LABEL: i64 = 6;
@@ -35,7 +35,7 @@ pub fn svg(picture: &Picture) -> String {
     document(picture, &paint)
 }
 
-/// The whole file.
+/// Returns the whole file.
 fn document(picture: &Picture, paint: &Paint) -> String {
     let width = (paint.width + MARGIN).max(240);
     let height = paint.y + MARGIN - PART;

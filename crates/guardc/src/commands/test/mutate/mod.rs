@@ -1,7 +1,8 @@
-//! `guardc test --mutate`: whether a guard's tests notice that one of its rules is removed or weakened.
+//! `guardc test --mutate`: tests whether a guard's tests notice the removal or weakening of a rule.
 //!
-//! Each mutant is compiled and its tests are run. A mutant that no test notices survives, unless the comparison of
-//! guards proves that it allows and refuses the same. Source: `docs/reference/tests.md`.
+//! Each mutant is compiled and its tests are run. A mutant that no test notices survives, unless
+//! the comparison of guards proves that it allows and refuses the same calls. Source:
+//! `docs/reference/tests.md`.
 
 mod mutants;
 
@@ -26,7 +27,7 @@ enum MutantFate {
     Noticed,
     /// It does not compile.
     Refused,
-    /// It is proved to allow and to refuse the same.
+    /// The mutant is proved to allow and to refuse the same calls.
     Same,
     /// All tests pass.
     Survives,
@@ -129,7 +130,7 @@ impl MutatedGuard<'_> {
         Ok(Tried { at, old: one_line(old), new: new.map(|new| one_line(&new)), fate })
     }
 
-    /// Returns true if the comparison proves both guards alike, without a search.
+    /// Returns true if the comparison proves that both guards are equivalent, without a search.
     fn decides_like(&self, mutant: &Output) -> bool {
         let limits = WitnessLimits { states: 0, calls: 0, climbs: 0, ..WitnessLimits::default() };
         let found = diff(&self.output.program, &mutant.program, &limits, &|| true);
@@ -137,7 +138,7 @@ impl MutatedGuard<'_> {
         no(true) && no(false) && found.undeclared.is_none()
     }
 
-    /// The changed rule as it stands in the mutant.
+    /// Returns the changed rule as it is in the mutant.
     fn changed_rule(&self, mutant: &Mutant) -> String {
         let start = mutant.rule.start as usize;
         let end = mutant.rule.end as usize;
@@ -147,7 +148,7 @@ impl MutatedGuard<'_> {
     }
 }
 
-/// Line and column of a byte, from 1.
+/// Returns the line and column of a byte, from 1.
 fn place(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or_default();
     let line = before.rsplit('\n').next().unwrap_or_default();

@@ -1,6 +1,7 @@
 //! The mutants of a guard: its text with one rule removed or weakened.
 //!
-//! Input: the text of a guard and its program. Output: mutants, in the order of the text. Rules of other files stay.
+//! The input is the text of a guard and its program. The output is the list of mutants, in the
+//! order of the text. Rules of other files are not changed.
 
 use guard_compiler::hir::{Clause, ClauseKind, Expr, ExprKind as K, Program, RuleMeta};
 use guard_plan::plan::{ArithOp, CompareOp, QuantifierOp};
@@ -14,12 +15,12 @@ pub struct Mutant {
     pub rule: Span,
     /// The changed part of the text, and its new text.
     pub part: Range<usize>,
-    /// The new text; empty where the whole rule is removed.
+    /// The new text; empty if the whole rule is removed.
     pub new: String,
 }
 
 impl Mutant {
-    /// The whole text of the mutant.
+    /// Returns the whole text of the mutant.
     pub fn text(&self, text: &str) -> String {
         let before = text.get(..self.part.start);
         let after = text.get(self.part.end..);
@@ -32,13 +33,14 @@ impl Mutant {
     }
 }
 
-/// Every rule of the root file removed, and every way to weaken it that is known here.
+/// Returns the mutants in which one rule of the root file is removed, or weakened in one of the
+/// supported ways.
 pub fn mutants(text: &str, program: &Program) -> Vec<Mutant> {
     let mut by_rule: BTreeMap<(u32, u32), Vec<Mutant>> = BTreeMap::new();
     let is_own = |rule: &RuleMeta| rule.span.file.0 == 0 && !rule.shadow;
     let clauses = program.tools.iter().flat_map(|tool| &tool.clauses);
     for clause in clauses.filter(|clause| is_own(&clause.rule)) {
-        // A policy's clause stands in every tool that it holds for.
+        // A clause of a policy occurs in every tool that it governs.
         by_rule
             .entry((clause.rule.span.start, clause.rule.span.end))
             .or_insert_with(|| of_clause(text, clause));
@@ -80,7 +82,7 @@ fn of_clause(text: &str, clause: &Clause) -> Vec<Mutant> {
     weaker.found
 }
 
-/// Collects weaker forms of one rule.
+/// A collector of weaker forms of one rule.
 struct Weaker<'t> {
     text: &'t str,
     rule: Span,
@@ -90,7 +92,7 @@ struct Weaker<'t> {
 impl Weaker<'_> {
     fn push(&mut self, part: Range<usize>, new: String) {
         let rule = range(self.rule);
-        // What a macro or a library wrote stands elsewhere.
+        // Text from a macro or a library is at another position.
         if rule.start <= part.start && part.end <= rule.end {
             self.found.push(Mutant { rule: self.rule, part, new });
         }
@@ -100,7 +102,7 @@ impl Weaker<'_> {
         self.text.get(range(span)).unwrap_or_default()
     }
 
-    /// The condition, less often true if `less`, else more often.
+    /// Adds forms of a condition that are less often true if `less`, otherwise more often.
     fn expr(&mut self, e: &Expr, less: bool) {
         match &e.kind {
             K::Not(operand) => self.expr(operand, !less),
@@ -134,7 +136,7 @@ impl Weaker<'_> {
         }
     }
 
-    /// A literal number, one more or one less at its last digit. Of a sum, its last literal.
+    /// Adds a form of a literal number, one more or one less in its last digit.
     fn number(&mut self, e: &Expr, up: bool) {
         match &e.kind {
             K::Int(_) | K::Decimal(_) | K::Duration(_) => {}
@@ -154,7 +156,8 @@ impl Weaker<'_> {
         }
     }
 
-    /// The rule without the first `word` and what belongs to it: so many words in all.
+    /// Adds the rule without the first `word` and the words that belong to it, `count` words in
+    /// total.
     fn without(&mut self, word: &str, count: usize) {
         let words = words(self.slice(self.rule));
         let Some(at) = words.iter().position(|w| self.slice(self.rule)[w.clone()] == *word) else {
@@ -165,7 +168,7 @@ impl Weaker<'_> {
         self.push(start + words[at].start..start + last.end, String::new());
     }
 
-    /// The number after the first `word`, one more.
+    /// Adds the rule in which the number after the first `word` is one more.
     fn after(&mut self, word: &str) {
         let text = self.slice(self.rule);
         let words = words(text);
@@ -178,7 +181,7 @@ impl Weaker<'_> {
     }
 }
 
-/// The words of a clause outside of its strings.
+/// Returns the words of a clause outside of its strings.
 fn words(text: &str) -> Vec<Range<usize>> {
     let mut words = Vec::new();
     let mut start = None;
@@ -201,7 +204,7 @@ fn words(text: &str) -> Vec<Range<usize>> {
     words
 }
 
-/// A literal with its last digit stepped up or down; none where there is none below.
+/// Returns a literal with its last digit increased or decreased; `None` if it cannot be decreased.
 fn stepped(literal: &str, up: bool) -> Option<String> {
     if let Some(digits) = literal.strip_prefix('-') {
         return Some(format!("-{}", stepped(digits, !up)?));

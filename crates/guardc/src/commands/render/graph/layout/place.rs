@@ -2,7 +2,7 @@
 
 use super::{APART, Cell, Graph, Grid, PAD, SPACE, SWEEPS, TITLE};
 
-/// Gives every cell its height, and every lane its top and bottom.
+/// Computes the height of every cell, and the top and bottom of every lane.
 pub(super) fn place(graph: &Graph, grid: &mut Grid) -> Vec<(i64, i64)> {
     let lanes = lanes(graph, grid);
     for column in 0..grid.columns.len() {
@@ -26,7 +26,7 @@ pub(super) fn place(graph: &Graph, grid: &mut Grid) -> Vec<(i64, i64)> {
     lanes
 }
 
-/// Top and bottom of every lane, from the tallest column of each.
+/// Returns the top and bottom of every lane, from its tallest column.
 fn lanes(graph: &Graph, grid: &Grid) -> Vec<(i64, i64)> {
     let mut tall = vec![0; graph.lanes];
     for column in 0..grid.columns.len() {
@@ -47,7 +47,7 @@ fn lanes(graph: &Graph, grid: &Grid) -> Vec<(i64, i64)> {
         .collect()
 }
 
-/// The cells of a column, lane by lane.
+/// Returns the cells of a column, lane by lane.
 fn runs(grid: &Grid, column: usize) -> Vec<(usize, Vec<usize>)> {
     let mut runs: Vec<(usize, Vec<usize>)> = Vec::new();
     for cell in &grid.columns[column] {

@@ -7,7 +7,7 @@ const ARRIVE: i64 = 13;
 /// The distance between links that run back.
 const RETURN: i64 = 20;
 
-/// Boxes and routes in pixels.
+/// Computes boxes and routes in pixels.
 pub(super) fn route(graph: &Graph, grid: &Grid, lanes: Vec<(i64, i64)>) -> Layout {
     let columns = columns(graph, grid);
     let boxes: Vec<Rect> = graph
@@ -95,7 +95,8 @@ fn forward(
     let to = boxes[graph.links[id].to];
     let out = grid.cells[graph.links[id].from].column;
     let mut points = vec![(from.x + from.width, from.y + from.height / 2)];
-    // First to the border of the column, so that no curve begins beside a wider neighbour.
+    // The route first goes to the border of the column, so that no curve begins beside a wider
+    // neighbour.
     points.push((columns[out].0 + columns[out].1, from.y + from.height / 2));
     for slot in passes {
         let cell = grid.cells[*slot];

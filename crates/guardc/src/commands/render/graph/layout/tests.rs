@@ -1,6 +1,6 @@
 use super::*;
 
-/// A graph of boxes in lanes; links as pairs.
+/// Returns a graph of boxes in lanes, with links as pairs.
 fn graph(lanes: &[usize], links: &[(usize, usize)]) -> Graph {
     let node = |(id, lane): (usize, &usize)| {
         let id = id as i64;
@@ -17,7 +17,7 @@ fn graph(lanes: &[usize], links: &[(usize, usize)]) -> Graph {
     }
 }
 
-/// Checks the laws of every layout.
+/// Checks the properties of every layout.
 fn check(graph: &Graph) -> Layout {
     let laid = layout(graph);
     let overlap = |a: &Rect, b: &Rect| {

@@ -4,8 +4,8 @@ use crate::commands::render::graph::layout::{Rect, Route};
 use guard_plan::markup::escape;
 use std::fmt::Write as _;
 
-/// Classes, and the heads of arrows. Few colours, which follow the reader's light or dark
-/// preference.
+/// The style classes, and the heads of arrows. There are few colours, which follow the reader's
+/// light or dark preference.
 pub(super) const HEAD: &str = "<style>
 text { font-family: ui-monospace, SFMono-Regular, Menlo, 'DejaVu Sans Mono', monospace; font-size: 11px; fill: #57606a }
 .title { font-size: 15px; font-weight: 600; fill: #1f2328 }
