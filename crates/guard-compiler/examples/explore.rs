@@ -1,4 +1,4 @@
-//! Prints what exploration finds of a guard: `cargo run -p guard-compiler --example explore FILE…`.
+//! Prints what exploration finds in a guard: `cargo run -p guard-compiler --example explore FILE…`.
 
 use guard_compiler::explore::{ExplorationLimits, explore};
 use guard_compiler::{NoFiles, SourceFile, compile};

@@ -1,22 +1,23 @@
 //! Accepted warnings: `// accept G0525: the branch closes at most 40 accounts a session`.
 //!
-//! Input: the files of a compilation and its diagnostics. Output: the diagnostics without the warnings that a comment accepts. An
-//! error is never accepted. A comment accepts for the element that follows it, or for its own line where that has code.
+//! Input: the files of a compilation and its diagnostics. Output: the diagnostics without the
+//! warnings that a comment accepts. An error is never accepted. A comment applies to the element
+//! that follows it. If there is code on its own line, it applies to that line.
 
 use crate::errors;
 use crate::sources::SourceFile;
 use guard_syntax::diagnostic::{Diagnostic, DiagnosticSeverity};
 use guard_syntax::span::{FileId, Span};
 
-/// The warnings that only `verify` can find, since they need an exploration.
+/// The warnings that only `verify` can find, because they need an exploration.
 const EXPLORED: [&str; 5] = ["G0510", "G0511", "G0514", "G0515", "G0518"];
 
-/// One comment that accepts a warning.
+/// A comment that accepts a warning.
 struct Acceptance<'f> {
     code: &'f str,
     /// The comment.
     span: Span,
-    /// The start and end of the text for which it holds.
+    /// The start and the end of the text that the comment applies to.
     covered: (u32, u32),
     used: bool,
 }
@@ -32,7 +33,8 @@ impl Acceptance<'_> {
     }
 }
 
-/// Drops the accepted warnings, and reports the comments that accept nothing. Returns the number of dropped ones.
+/// Removes the accepted warnings, and reports the comments that accept nothing. Returns the number
+/// of removed warnings.
 pub(crate) fn apply(files: &[SourceFile], diagnostics: &mut Vec<Diagnostic>) -> usize {
     let mut wrong = Vec::new();
     let mut all = acceptances(files, &mut wrong);
@@ -45,7 +47,8 @@ pub(crate) fn apply(files: &[SourceFile], diagnostics: &mut Vec<Diagnostic>) -> 
     accepted
 }
 
-/// Drops the accepted ones of further warnings about a guard, such as those that an exploration finds.
+/// Removes the accepted warnings from further warnings about a guard, such as those that an
+/// exploration finds.
 pub fn keep_unaccepted(files: &[SourceFile], diagnostics: &mut Vec<Diagnostic>) {
     drop_accepted(&mut acceptances(files, &mut Vec::new()), diagnostics);
 }
@@ -59,7 +62,7 @@ fn drop_accepted(all: &mut [Acceptance<'_>], diagnostics: &mut Vec<Diagnostic>) 
     });
 }
 
-/// Reads the comments of all files. A malformed one is reported and accepts nothing.
+/// Parses the comments of all files. A malformed comment is reported and accepts nothing.
 fn acceptances<'f>(files: &'f [SourceFile], wrong: &mut Vec<Diagnostic>) -> Vec<Acceptance<'f>> {
     let mut all = Vec::new();
     for (file, id) in files.iter().zip(0..) {
@@ -80,7 +83,7 @@ fn acceptances<'f>(files: &'f [SourceFile], wrong: &mut Vec<Diagnostic>) -> Vec<
     all
 }
 
-/// The code and the reason of `accept CODE: reason`.
+/// Returns the code and the reason of `accept CODE: reason`.
 fn accepted(comment: &str) -> Option<(&str, &str)> {
     let said = comment.strip_prefix("accept ")?.trim_start();
     let end = said.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(said.len());
@@ -91,8 +94,8 @@ fn accepted(comment: &str) -> Option<(&str, &str)> {
     is_code.then(|| (code, rest.trim_start_matches(':').trim()))
 }
 
-/// The text that a comment speaks of: its line where code stands before it, else the next line of code. What is indented deeper
-/// below belongs to the line.
+/// Returns the text that a comment applies to: its own line if there is code before it, otherwise
+/// the next line of code. Lines below that are indented deeper belong to the line.
 fn covered(text: &str, start: usize, end: usize) -> (u32, u32) {
     let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
     let own = !text[line_start..start].trim().is_empty();

@@ -1,8 +1,10 @@
-//! Defines: how much each one stands for, and that none stands for itself.
+//! Defines: the size of the expression that each one stands for, and the check that no define uses
+//! itself.
 //!
-//! A use of a define is replaced by its expression, with an argument in the place of each parameter. The size of
-//! the result is computed here, before anything is replaced, so that no chain of defines can make a guard grow beyond
-//! bounds. Types and names of other kinds belong to `types`.
+//! A use of a define is replaced by its expression, with an argument in the place of each
+//! parameter. The size of the result is computed here, before anything is replaced, so that no
+//! chain of defines can make a guard grow without limit. The module `types` handles types and names
+//! of other kinds.
 
 use crate::errors;
 use crate::limits::{MAX_DEPTH, MAX_NODES};
@@ -17,33 +19,34 @@ pub(crate) const OF_A_NAME: [&str; 7] =
     ["called", "failed", "calls", "failures", "last", "remaining", "spent"];
 /// The questions about earlier calls, which may be followed by `since TOOL`.
 const HISTORY: [&str; 2] = ["called", "failed"];
-/// Values and functions of the language that are no rows of the table of builtins.
+/// Values and functions of the language that are not in the table of builtins.
 const VALUES: [&str; 5] = ["now", "elapsed", "workspace", "clock", "result"];
 /// Values of the language that only a source reads.
 const SOURCE_VALUES: [&str; 2] = ["text", "data"];
 const FUNCTIONS: [&str; 9] =
     ["exists", "origin", "seen", "may_read", "zip", "pairs", "count", "sum", "Beta"];
 
-/// Returns whether a name is a value of the language where a tool stands, so that no `let` may have it. Functions may be
-/// called as a `let` is, as they may be called as a parameter is.
+/// Returns true if a name is a value of the language in clauses of a tool, so that no `let` may
+/// have it. Functions are not included: a `let` may have the name of a function, and so may a
+/// parameter.
 pub(crate) fn is_value(name: &str) -> bool {
     VALUES.contains(&name)
 }
 
-/// Returns whether a name belongs to the language, so that no define may have it.
+/// Returns true if a name belongs to the language, so that no define may have it.
 pub(crate) fn is_built_in(name: &str) -> bool {
     let words = VALUES.iter().chain(&SOURCE_VALUES).chain(&FUNCTIONS).chain(&OF_A_NAME);
     words.into_iter().any(|word| *word == name) || TABLE.iter().any(|row| row.name == name)
 }
 
-/// The size of an expression whose defines are written out.
+/// The size of an expression with all its defines replaced.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WrittenOut {
-    /// The number of nodes; an occurrence of a parameter counts as none.
+    /// The number of nodes. An occurrence of a parameter counts as none.
     nodes: u64,
     /// The depth.
     depth: u64,
-    /// For each parameter the number of its occurrences and the depth of the deepest.
+    /// For each parameter, the number of occurrences and the depth of the deepest one.
     params: Vec<(u64, u64)>,
 }
 
@@ -58,12 +61,12 @@ impl WrittenOut {
         self.depth
     }
 
-    /// Returns whether it is beyond the bounds of one use.
+    /// Returns true if it is larger than the limits for one use.
     pub fn is_too_large(&self) -> bool {
         self.nodes > MAX_NODES || self.depth > MAX_DEPTH
     }
 
-    /// Returns whether a parameter occurs.
+    /// Returns true if a parameter occurs.
     pub fn uses(&self, param: usize) -> bool {
         self.params.get(param).is_some_and(|(times, _)| *times > 0)
     }
@@ -74,13 +77,13 @@ impl WrittenOut {
         out
     }
 
-    /// Adds the expression of a define, whose parameters are its own.
+    /// Adds the expression of a define, which has its own parameters.
     fn add_body(&mut self, body: &WrittenOut) {
         self.nodes = self.nodes.saturating_add(body.nodes);
         self.depth = self.depth.max(body.depth.saturating_add(1));
     }
 
-    /// Adds a part that stands `below` levels deeper, `times` times.
+    /// Adds a part that is `below` levels deeper, `times` times.
     fn add(&mut self, part: &WrittenOut, times: u64, below: u64) {
         self.nodes = self.nodes.saturating_add(part.nodes.saturating_mul(times));
         if times > 0 {
@@ -102,7 +105,7 @@ pub(crate) struct Measure<'m> {
     pub sizes: &'m [Option<WrittenOut>],
     /// The position of a define.
     pub define: &'m dyn Fn(&str) -> Option<usize>,
-    /// The parameters of the define whose expression it is.
+    /// The parameters of the define that the expression belongs to.
     pub params: &'m [&'m str],
     /// The size of a `let`.
     pub given: &'m dyn Fn(&str) -> Option<WrittenOut>,
@@ -127,7 +130,8 @@ impl Measure<'_> {
                 let Some(part) = self.size(&name.node) else { return out };
                 out.add_body(part);
                 for (at, arg) in args.iter().enumerate() {
-                    // Named arguments may stand in any order: the most is assumed of them.
+                    // Named arguments may be in any order: the maximum over all parameters is
+                    // assumed.
                     let most = part.params.iter().fold((0, 0), |a, b| (a.0.max(b.0), a.1.max(b.1)));
                     let (times, below) = match &arg.name {
                         Some(_) => most,
@@ -183,7 +187,7 @@ fn asks_history(e: &Expr) -> bool {
 pub(crate) struct FreeName<'e> {
     pub name: &'e str,
     pub span: Span,
-    /// Of a function that is called, not of a value.
+    /// True for the name of a called function, false for a value.
     pub called: bool,
 }
 
@@ -209,8 +213,9 @@ pub(crate) fn free_names<'e>(e: &'e Expr, bound: &mut Vec<&'e str>, out: &mut Ve
     }
 }
 
-/// Returns the order in which each node comes after what it uses, and the circles: each a path of nodes with the
-/// place where each names the next. Iterative, since declarations may chain as long as the file.
+/// Returns an order in which each node comes after the nodes that it uses, and the cycles. Each
+/// cycle is a path of nodes, with the position at which each node names the next. The search is
+/// iterative, because chains of declarations may be as long as the file.
 pub(crate) fn ordered(uses: &[Vec<(usize, Span)>]) -> (Vec<usize>, Vec<Vec<(usize, Span)>>) {
     let mut mark = vec![0u8; uses.len()];
     let mut order = Vec::new();
@@ -240,7 +245,8 @@ pub(crate) fn ordered(uses: &[Vec<(usize, Span)>]) -> (Vec<usize>, Vec<Vec<(usiz
     (order, circles)
 }
 
-/// Marks the names in circles, and reports the circles; of those that share a name the first.
+/// Marks the names that are part of a cycle, and reports the cycles. If cycles share a name, only
+/// the first is reported.
 pub(crate) fn in_circles<'n>(
     kind: &str,
     count: usize,
@@ -260,7 +266,7 @@ pub(crate) fn in_circles<'n>(
     broken
 }
 
-/// Measures all defines, and reports those that stand for themselves or for too much.
+/// Measures all defines, and reports those that use themselves or are too large.
 pub(crate) fn written_out(
     defines: &NameTable<ast::Define>,
     diagnostics: &mut Vec<Diagnostic>,
@@ -273,7 +279,7 @@ pub(crate) fn written_out(
         in_circles("define", uses.len(), &circles, name, &mut |found| diagnostics.push(found));
     let mut sizes: Vec<Option<WrittenOut>> = vec![None; uses.len()];
     for at in order {
-        // A define of something in error is in error, too, and was reported.
+        // A define that uses a define with an error has an error too, and the error was reported.
         if broken[at] || uses[at].iter().any(|(used, _)| sizes[*used].is_none()) {
             continue;
         }
@@ -292,7 +298,7 @@ pub(crate) fn written_out(
     sizes
 }
 
-/// Returns the defines that an expression of a define names, without its parameters.
+/// Returns the defines that the expression of a define names, without its parameters.
 fn used(defines: &NameTable<ast::Define>, define: &ast::Define) -> Vec<(usize, Span)> {
     let mut names = Vec::new();
     let mut bound: Vec<&str> = define.params.iter().map(|p| p.name.node.as_str()).collect();

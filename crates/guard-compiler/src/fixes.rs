@@ -1,4 +1,5 @@
-//! Makes sure of fixes: a fix that is offered, applied, removes its finding and makes no new one where it changes the text.
+//! Verifies fixes: each offered fix must remove its finding, and must not add a new one where it
+//! changes the text.
 //!
 //! Input: the files of a compilation and its diagnostics. Output: the diagnostics, without the fixes that do not help.
 
@@ -7,10 +8,11 @@ use crate::{names, types};
 use guard_syntax::diagnostic::{Diagnostic, SuggestedFix};
 use guard_syntax::span::{FileId, Span};
 
-/// The most bytes that are checked again. A text with more mistakes than that gets fixes for the first ones.
+/// The maximum number of bytes that are checked again. In a text with more mistakes than that, only
+/// the first ones get fixes.
 const MAX_BYTES: usize = 256 * 1024;
 
-/// Serves the files of a compilation again, one of them changed.
+/// A loader for the files of a compilation, with one of them changed.
 struct EditedFiles<'f> {
     files: &'f [SourceFile],
     changed: SourceFile,
@@ -26,7 +28,7 @@ impl Loader for EditedFiles<'_> {
     }
 }
 
-/// Drops the fixes that do not help, and the questions `did you mean …?` that came with them.
+/// Removes the fixes that do not help, and the questions `did you mean …?` that belong to them.
 pub(crate) fn keep_helpful(files: &[SourceFile], diagnostics: &mut [Diagnostic]) {
     if diagnostics.iter().all(|diagnostic| diagnostic.fix.is_none()) {
         return;
@@ -70,7 +72,7 @@ fn helps(
         && !after.iter().any(|found| touches(found.primary.span) && new(found))
 }
 
-/// The file that a fix changes, after the change, and its number.
+/// Returns the file that a fix changes, after the change, and the file's number.
 fn applied(files: &[SourceFile], fix: &SuggestedFix) -> Option<(SourceFile, usize)> {
     let number = fix.span.file.0 as usize;
     let file = files.get(number)?;
@@ -82,7 +84,7 @@ fn applied(files: &[SourceFile], fix: &SuggestedFix) -> Option<(SourceFile, usiz
     Some((SourceFile { path: file.path.clone(), text }, number))
 }
 
-/// The findings of loading, resolving and checking.
+/// Returns the findings of loading, resolving and checking.
 fn findings(root: SourceFile, loader: &mut dyn Loader) -> Vec<Diagnostic> {
     let mut sources = sources::load(root, loader);
     let mut diagnostics = std::mem::take(&mut sources.diagnostics);

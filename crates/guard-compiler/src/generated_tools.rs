@@ -1,7 +1,9 @@
-//! The tools that lifecycles (semantics §11) and statements (§11a) give the agent, as declarations like any other.
+//! The tools that lifecycles (semantics §11) and statements (§11a) provide to the agent, as
+//! ordinary declarations.
 //!
-//! Written as a file of their own before names are resolved, so that policies, requirements and scenarios
-//! may name them and nothing later knows a second kind of tool. Every span is the lifecycle's.
+//! They are declared in a file of their own before names are resolved. So policies, requirements
+//! and scenarios can name them, and later phases do not need to handle a second kind of tool. Every
+//! span is the span of the lifecycle or statement.
 
 use crate::errors;
 use guard_plan::plan::ServedOp;
@@ -13,19 +15,20 @@ use guard_syntax::ast::{
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
 
-/// The record of an acceptance criterion; a name nobody can write.
+/// The record of an acceptance criterion. No author can write this name.
 const CRITERION: &str = "lifecycle criterion";
-/// The record of a piece of evidence.
+/// The record of a piece of evidence. No author can write this name.
 const EVIDENCE: &str = "lifecycle evidence";
-/// Most criteria of one item.
+/// The maximum number of criteria of one item.
 const MAX_CRITERIA: &str = "20";
-/// Most pieces of evidence of one transition.
+/// The maximum number of pieces of evidence of one transition.
 const MAX_EVIDENCE: &str = "100";
 
-/// Most statements of one kind that are kept, where nothing is said.
+/// The default maximum number of statements of one kind that are kept.
 const MAX_STATEMENTS: &str = "1000";
 
-/// A lifecycle's tools: name and operation. Transitions are counted among all of the lifecycle.
+/// Returns the tools of a lifecycle: name and operation. Transitions are numbered across the whole
+/// lifecycle.
 pub(crate) fn operations(lifecycle: &Lifecycle) -> Vec<(String, ServedOp)> {
     let name = |what: &str| format!("{}_{what}", lifecycle.name.node);
     let moves = transitions(lifecycle).into_iter().zip(0..);
@@ -35,7 +38,7 @@ pub(crate) fn operations(lifecycle: &Lifecycle) -> Vec<(String, ServedOp)> {
     fixed.into_iter().chain(moves).collect()
 }
 
-/// The transitions of a lifecycle, in source order.
+/// Returns the transitions of a lifecycle, in source order.
 pub(crate) fn transitions(lifecycle: &Lifecycle) -> Vec<&Transition> {
     lifecycle
         .clauses
@@ -47,7 +50,8 @@ pub(crate) fn transitions(lifecycle: &Lifecycle) -> Vec<&Transition> {
         .collect()
 }
 
-/// The states a lifecycle names, in order of mention: the initial one first.
+/// Returns the states that a lifecycle names, in the order of first mention, the initial state
+/// first.
 pub(crate) fn states(lifecycle: &Lifecycle) -> Vec<&str> {
     let mut named: Vec<&Ident> = Vec::new();
     for clause in &lifecycle.clauses {
@@ -97,7 +101,7 @@ pub(crate) fn declare(trees: &[File], diagnostics: &mut Vec<Diagnostic>) -> File
     out
 }
 
-/// The span that all generated declarations get.
+/// The span of all generated declarations.
 #[derive(Clone, Copy)]
 struct GeneratedSpan(Span);
 
@@ -186,8 +190,8 @@ impl GeneratedSpan {
         }
     }
 
-    /// The tool of a statement, which writes what it says into a variable of the same name: a map by the first
-    /// parameter.
+    /// Declares the tool of a statement. The tool writes the statement into a variable of the same
+    /// name, which is a map by the first parameter.
     fn statement(
         self,
         statement: &Statement,
@@ -223,7 +227,8 @@ impl GeneratedSpan {
                 (ty, ExprKind::Map(all.iter().map(entry).collect()))
             }
         };
-        // A refined key is refused where the tool is called; the keys of a map have no refinement.
+        // A call with a key outside the refinement is refused. The keys of a map have no
+        // refinement.
         let key_type = Type { refinements: Vec::new(), ..key.ty.clone() };
         let max = statement.max.clone().unwrap_or_else(|| self.ident(MAX_STATEMENTS));
         let kept = Type {
@@ -273,7 +278,8 @@ impl GeneratedSpan {
     }
 }
 
-/// The states by name, as in the plan; where there are none, which is reported elsewhere, one that stands for them.
+/// Returns the states by name, as in the plan. If there are none, which is reported elsewhere,
+/// returns one placeholder.
 fn states_or_none(lifecycle: &Lifecycle) -> Vec<&str> {
     let mut states = states(lifecycle);
     states.sort_unstable();

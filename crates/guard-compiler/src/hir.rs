@@ -1,9 +1,10 @@
-//! The checked program: every name resolved, every expression typed, policies applied to their
-//! tools.
+//! The checked program: every name is resolved, every expression is typed, and policies are applied
+//! to their tools.
 //!
-//! Contains no syntax, only spans. It is a tree, close to the source; the plan lowered from it is
-//! flat and sorted. The reference evaluator runs on it. Its operators are those of the plan, so
-//! that the two can be compared construct by construct; `docs/reference/semantics.md` defines them.
+//! It contains no syntax, only spans. It is a tree that is close to the source, but the plan
+//! lowered from it is flat and sorted. The reference evaluator runs on it. The operators are the
+//! same as in the plan, so that each construct can be compared. `docs/reference/semantics.md`
+//! defines them.
 
 use guard_plan::builtin::Builtin;
 use guard_plan::plan::{
@@ -54,21 +55,21 @@ pub type AttestId = usize;
 /// Index into [`Program::contracts`].
 pub type ContractId = usize;
 
-/// The built-in enum of weekdays, always the first.
+/// The built-in enum of weekdays, always the first enum.
 pub const WEEKDAY: EnumId = 0;
-/// The built-in enum of origins, always the second.
+/// The built-in enum of origins, always the second enum.
 pub const ORIGIN: EnumId = 1;
 /// The number of built-in enums.
 pub const BUILTIN_ENUMS: usize = 2;
 
-/// A checked guard. Declarations are in the order in which they were read.
+/// A checked guard. Declarations are in source order.
 #[derive(Debug, Clone, Default)]
 pub struct Program {
     /// The guard's name.
     pub guard: String,
     /// The language edition.
     pub edition: u32,
-    /// True if the whole guard is in shadow.
+    /// True if the whole guard is in shadow mode.
     pub shadow: bool,
     /// True if undeclared tools are allowed.
     pub default_allow: bool,
@@ -88,9 +89,9 @@ pub struct Program {
     pub facts: Vec<Fact>,
     /// The probes.
     pub probes: Vec<Probe>,
-    /// The sources of facts from the host's own reports.
+    /// The sources of facts from reports of the host.
     pub sources: Vec<Source>,
-    /// Items with stable ids.
+    /// The lifecycles of items.
     pub lifecycles: Vec<Lifecycle>,
     /// The feedback providers.
     pub feedback: Vec<Feedback>,
@@ -104,7 +105,7 @@ pub struct Program {
     pub contracts: Vec<Contract>,
     /// Invariants.
     pub invariants: Vec<Invariant>,
-    /// The properties: their clauses stand in the tools.
+    /// The properties. Their clauses are in the tools.
     pub properties: Vec<Property>,
     /// The tools with all rules that govern them.
     pub tools: Vec<Tool>,
@@ -118,7 +119,7 @@ impl Program {
         completion.chain(attests).for_each(|check| check.walk(visit));
     }
 
-    /// Visits every command that may ever be run.
+    /// Visits every command that the guard may run.
     pub fn each_command<'p>(&'p self, visit: &mut dyn FnMut(&'p Command)) {
         for probe in &self.probes {
             if let ProbeAsks::Command(command) = &probe.asks {
@@ -136,31 +137,31 @@ impl Program {
 /// An enum.
 #[derive(Debug, Clone)]
 pub struct EnumDef {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its variants, in order.
+    /// The variants, in order.
     pub variants: Vec<String>,
 }
 
 /// A record.
 #[derive(Debug, Clone)]
 pub struct RecordDef {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its fields, in order; none for a union.
+    /// The fields, in order; empty for a union.
     pub fields: Vec<Field>,
-    /// Its cases, if it is a union.
+    /// The cases, if it is a union.
     pub union: Option<Union>,
 }
 
 impl RecordDef {
-    /// A record.
+    /// Returns a record that is not a union.
     pub fn new(name: impl Into<String>, fields: Vec<Field>) -> RecordDef {
         RecordDef { name: name.into(), fields, union: None }
     }
 }
 
-/// One of several records, told apart by a member with a literal text.
+/// One of several records, distinguished by a member with a literal text.
 #[derive(Debug, Clone)]
 pub struct Union {
     /// The name of that member in JSON.
@@ -172,19 +173,19 @@ pub struct Union {
 /// A record field, parameter or fact column.
 #[derive(Debug, Clone)]
 pub struct Field {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its name in JSON.
+    /// The name in JSON.
     pub wire: String,
-    /// The forms besides its own in which it is taken.
+    /// The other forms in which its value is accepted.
     pub forms: TakenForms,
-    /// Its type.
+    /// The type.
     pub ty: Type,
-    /// True if it never leaves the kernel in clear text.
+    /// True if it never leaves the kernel as plain text.
     pub secret: bool,
-    /// True for the column of a fact that keeps its texts in lower case.
+    /// True for a column of a fact that keeps its texts in lower case.
     pub caseless: bool,
-    /// Its documentation.
+    /// The documentation.
     pub doc: String,
     /// The position of its name in the source.
     pub span: Span,
@@ -193,11 +194,11 @@ pub struct Field {
 /// A state variable.
 #[derive(Debug, Clone)]
 pub struct StateVar {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its type.
+    /// The type.
     pub ty: Type,
-    /// Its initial value; constant.
+    /// The initial value, which is constant.
     pub init: Expr,
     /// The position of its name in the source.
     pub span: Span,
@@ -206,11 +207,11 @@ pub struct StateVar {
 /// A unit that is spent.
 #[derive(Debug, Clone)]
 pub struct Unit {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The budget in units of 10⁻⁶.
     pub budget: Option<i64>,
-    /// True if it is charged by the host's reports.
+    /// True if it is charged by reports of the host.
     pub host_charged: bool,
     /// The position of the budget's declaration.
     pub span: Span,
@@ -219,9 +220,9 @@ pub struct Unit {
 /// A property: rules that the rest of the guard is claimed to imply.
 #[derive(Debug, Clone)]
 pub struct Property {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its documentation.
+    /// The documentation.
     pub doc: String,
     /// The mode of the claim.
     pub mode: PropertyMode,
@@ -234,13 +235,13 @@ pub struct Property {
 pub struct RuleMeta {
     /// The tool, policy or invariant.
     pub owner: String,
-    /// Its documentation.
+    /// The documentation.
     pub doc: String,
-    /// True if the rule has no effect.
+    /// True if the rule is in shadow mode.
     pub shadow: bool,
-    /// The property that it is a part of.
+    /// The property that it is part of.
     pub property: Option<PropertyId>,
-    /// The clause.
+    /// The position of the clause.
     pub span: Span,
 }
 
@@ -249,22 +250,22 @@ pub struct RuleMeta {
 pub struct Limit {
     /// The rule that declares it.
     pub rule: RuleMeta,
-    /// How many calls are allowed.
+    /// The maximum number of allowed calls.
     pub count: u32,
-    /// True if calls that failed do not count.
+    /// True if failed calls do not count.
     pub success: bool,
-    /// The span of the count.
+    /// The scope of the count.
     pub scope: guard_plan::plan::LimitScope,
-    /// True if counted per key.
+    /// True if calls are counted per key.
     pub keyed: bool,
-    /// The role that approves calls over the limit; without one they are refused.
+    /// The role that approves calls over the limit. If it is `None`, these calls are refused.
     pub ask: Option<String>,
 }
 
 /// A relation.
 #[derive(Debug, Clone)]
 pub struct Fact {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The record of its columns, keys first.
     pub row: RecordId,
@@ -272,11 +273,11 @@ pub struct Fact {
     pub keys: usize,
     /// The maximum number of rows.
     pub max: u64,
-    /// True if one row more halts the session; else the oldest row goes.
+    /// True if a further row halts the session; false if it replaces the oldest row.
     pub halts: bool,
     /// The position of its name in the source.
     pub span: Span,
-    /// True if it comes from the bundled library, which a guard uses in part.
+    /// True if it comes from the bundled library. A guard may use only some of these facts.
     pub bundled: bool,
 }
 

@@ -1,8 +1,9 @@
-//! The compiler of the Guard language: sources in, diagnostics and a plan out.
+//! The compiler of the Guard language: from sources to diagnostics and a plan.
 //!
-//! Phases are modules, in this order: `sources` loads, `names` resolves, `types` checks, `lower` makes the
-//! plan, `optimize` a faster one. Only [`compile`] knows the order. Knows nothing of running a plan, of terminals or of files: a
-//! [`Loader`] brings the texts that `use` names.
+//! Each phase is a module: `sources` loads the files, `names` resolves names, `types` checks types,
+//! `lower` makes the plan, and `optimize` makes a faster plan. Only [`compile`] depends on the
+//! order of the phases. The crate does not run plans and does not access terminals or files. A
+//! [`Loader`] loads the texts that `use` names.
 
 mod accept;
 mod analysis;
@@ -28,33 +29,34 @@ use guard_plan::plan::{Plan, Sources};
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::{FileId, Span};
 
-/// Everything a compilation gives.
+/// The result of a compilation.
 pub struct Compilation {
-    /// The files read, in order of loading; a span's `FileId` is an index here.
+    /// The loaded files, in order of loading. The `FileId` of a span is an index here.
     pub files: Vec<SourceFile>,
     /// All problems, ordered by file and position.
     pub diagnostics: Vec<Diagnostic>,
-    /// The number of warnings that comments accept; they are not among the diagnostics.
+    /// The number of warnings that comments accept. They are not among the diagnostics.
     pub accepted: usize,
-    /// What was made, where no diagnostic is an error.
+    /// The output, if no diagnostic is an error.
     pub output: Option<Output>,
-    /// What was made, where nothing is wrong but that an invariant declared `proved` is not: to be looked into, not run.
+    /// The output, if the only errors are invariants and properties that are declared `proved` and
+    /// are not proved. It is for inspection and must not be run.
     pub unproved: Option<Output>,
 }
 
-/// The results of a compilation.
+/// The output of a compilation.
 pub struct Output {
     /// The checked program, which the reference evaluator runs.
     pub program: hir::Program,
     /// The plan.
     pub plan: Plan,
-    /// The plan before it was optimized: it decides the same.
+    /// The plan before it was optimized. It makes the same decisions.
     pub lowered: Plan,
-    /// What is proved of the plan, and what is not.
+    /// The proved and the unproved parts of the plan.
     pub verification: verify::Verification,
-    /// Where the rules of both stand, and what was optimized.
+    /// The source positions of the rules of both plans, and the optimizations.
     pub sources: Sources,
-    /// What became of its properties; none where it has none.
+    /// The properties and their proofs; `None` if there are no properties.
     pub properties: Option<Properties>,
     /// The scenarios of its `test` blocks.
     pub scenarios: Vec<scenario::Scenario>,
@@ -62,14 +64,15 @@ pub struct Output {
 
 /// The properties of a guard.
 pub struct Properties {
-    /// The program in which they stand, as rules in shadow.
+    /// The program that contains them as rules in shadow mode.
     pub claimed: hir::Program,
-    /// Their clauses, for each tool, in the order of the source.
+    /// Their clauses, for each tool, in source order.
     pub claims: Vec<property::PropertyClaim>,
 }
 
 impl Properties {
-    /// Says whether each property holds, in the order of the program. A session that breaks what is not proved is looked for.
+    /// Decides whether each property holds, in the order of the program. For a property that is not
+    /// proved, searches for a session that violates it.
     pub fn decide(
         &self,
         limits: &diff::WitnessLimits,
@@ -78,7 +81,7 @@ impl Properties {
         property::decide(&self.claimed, &self.claims, limits, stop)
     }
 
-    /// The clauses of a property that are not proved.
+    /// Returns the clauses of a property that are not proved.
     fn open(&self, property: hir::PropertyId) -> impl Iterator<Item = &property::PropertyClaim> {
         let open = move |claim: &&property::PropertyClaim| {
             claim.property == property && claim.proof.is_none()
@@ -86,7 +89,8 @@ impl Properties {
         self.claims.iter().filter(open)
     }
 
-    /// The program that is run: of the properties only what is monitored and not proved is left, as rules in shadow.
+    /// Returns the program that is run. Of the properties, it contains only those that are
+    /// monitored and not proved, as rules in shadow mode.
     fn program(&self) -> hir::Program {
         use property::Stance;
         property::with(&self.claimed, |tool, clause| {
@@ -102,13 +106,14 @@ impl Properties {
     }
 }
 
-/// Compiles `root` and whatever it uses. Never fails: what is wrong is in the diagnostics.
+/// Compiles `root` and the files that it uses. It never fails: all errors are in the diagnostics.
 pub fn compile(root: SourceFile, loader: &mut dyn Loader) -> Compilation {
     compile_despite(root, loader, &[])
 }
 
-/// Compiles a guard of which some errors, by their codes, are reported and stop nothing. For laws about what the
-/// evaluators do where the checker would let no guard through; not for guards that are run.
+/// Compiles a guard, but errors with the given codes are only reported and do not stop the
+/// compilation. This is for laws about the evaluators on guards that the checker would reject. It
+/// is not for guards that are run.
 pub fn compile_despite(
     root: SourceFile,
     loader: &mut dyn Loader,
@@ -120,7 +125,7 @@ pub fn compile_despite(
     let names = names::resolve(&sources, &mut diagnostics);
     let checked = types::check(&names, Span::new(FileId(0), 0, 0), &mut diagnostics);
     if !syntax_errors {
-        // What a broken item would have used is unknown.
+        // It is unknown which names a broken item would have used.
         names.report_unused(&mut diagnostics);
     }
     sources.forgive_dropped(&mut diagnostics);
@@ -182,7 +187,7 @@ fn finish(
     let verification = verify::verify(&plan);
     plan.proofs = verification.proofs.clone();
     must_be_proved(&checked.program, &plan, &verification, diagnostics);
-    // What the prover shows of whole tools stands in the report of `verify`.
+    // The findings that the prover makes about whole tools are in the report of `verify`.
     diagnostics.extend(lint::all(&checked.program, None, &lint::NoProver));
     let program = checked.program;
     Output { program, plan, lowered, verification, sources, properties, scenarios }
@@ -223,7 +228,7 @@ fn must_be_proved(
     }
 }
 
-/// Reports properties that are declared `proved` and do not follow from the guard's rules.
+/// Reports properties that are declared `proved` and do not follow from the rules of the guard.
 fn properties_must_be_proved(properties: &Properties, diagnostics: &mut Vec<Diagnostic>) {
     for (id, property) in properties.claimed.properties.iter().enumerate() {
         let left: Vec<(String, String, Span)> = properties
@@ -240,7 +245,7 @@ fn properties_must_be_proved(properties: &Properties, diagnostics: &mut Vec<Diag
     }
 }
 
-/// A session must begin in an allowed state: the reference evaluator looks at it once.
+/// Checks that a session begins in an allowed state. The reference evaluator checks this once.
 fn initial_state(program: &hir::Program, diagnostics: &mut Vec<Diagnostic>) {
     let session = match reference::ReferenceSession::open(program, 0, "/", None) {
         Ok(session) => session,
@@ -254,7 +259,7 @@ fn initial_state(program: &hir::Program, diagnostics: &mut Vec<Diagnostic>) {
     };
     for (at, why) in session.broken_initially() {
         let invariant = &program.invariants[at];
-        // A monitor denies nothing, so it may be false at first.
+        // A monitor denies nothing, so it may be false initially.
         if invariant.monitor {
             continue;
         }

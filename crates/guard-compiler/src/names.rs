@@ -1,7 +1,8 @@
 //! Names: the declaration of each name.
 //!
-//! Collects the declarations of all files into one table per kind and reports duplicates. Does not
-//! resolve expressions or check types; counts uses, so that unused names can be reported.
+//! It collects the declarations of all files into one table per kind and reports duplicates. It
+//! does not resolve expressions or check types. It counts uses, so that unused names can be
+//! reported.
 
 use crate::defines::{self, WrittenOut};
 use crate::errors;
@@ -12,7 +13,7 @@ use guard_syntax::span::Span;
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
-/// Declarations of one kind by name, in reading order.
+/// Declarations of one kind by name, in source order.
 pub(crate) struct NameTable<'a, T> {
     index: HashMap<&'a str, usize>,
     /// The declarations.
@@ -48,12 +49,12 @@ impl<'a, T> NameTable<'a, T> {
         self.index.get(name).copied()
     }
 
-    /// All names.
+    /// Returns all names.
     pub fn names(&self) -> impl Iterator<Item = &'a str> + Clone + '_ {
         self.items.iter().map(|e| e.name.node.as_str())
     }
 
-    /// Returns the names declared in the guard's own files and never used.
+    /// Returns the names that are declared in the guard's own files and are never used.
     pub fn unused(&self) -> impl Iterator<Item = &Declaration<'a, T>> {
         self.items.iter().filter(|e| !e.used.get() && !e.bundled)
     }
@@ -70,14 +71,14 @@ pub(crate) struct Names<'a> {
     pub unions: NameTable<'a, ast::Union>,
     pub aliases: NameTable<'a, ast::Alias>,
     pub defines: NameTable<'a, ast::Define>,
-    /// How much each define stands for; none where it is in error.
+    /// The size of each define with its uses replaced; `None` if the define has an error.
     pub written_out: Vec<Option<WrittenOut>>,
     pub state: NameTable<'a, ast::StateVar>,
     pub budgets: NameTable<'a, ast::Budget>,
     pub tools: NameTable<'a, ast::Tool>,
     pub groups: NameTable<'a, ast::Group>,
     pub policies: NameTable<'a, ast::Policy>,
-    /// What is asked of the policies that are properties, by name.
+    /// The modes of the policies that are properties, by name.
     pub properties: HashMap<&'a str, ast::PropertyMode>,
     pub invariants: NameTable<'a, ast::Invariant>,
     pub facts: NameTable<'a, ast::Fact>,
@@ -93,7 +94,7 @@ pub(crate) struct Names<'a> {
     pub tests: Vec<(&'a ast::Test, Span)>,
     /// The JSON Schemas of contracts, by the position of their clause.
     pub schemas: Option<&'a HashMap<Span, String>>,
-    /// Variants that were named, so that the use of a variant counts as a use of its enum.
+    /// The variants that were named, so that the use of a variant counts as a use of its enum.
     pub variants: RefCell<HashSet<String>>,
 }
 
@@ -169,7 +170,7 @@ impl<'a> Collector<'a, '_> {
             }
             ItemKind::State(vars) => {
                 for x in vars {
-                    // A bare name, or `name[key]`, is written for each of them.
+                    // An unqualified name, or `name[key]`, can refer to each of them.
                     match names.other_value(&x.name.node, &names.state) {
                         Some(first) => d.push(errors::duplicate(VALUES, &x.name, first)),
                         None => add(&mut names.state, "variable", &x.name, x, &x.docs, bundled, d),
@@ -206,7 +207,7 @@ impl<'a> Collector<'a, '_> {
                 None => add(&mut names.facts, "fact", &x.name, x, docs, bundled, d),
             },
             ItemKind::Source(x) => names.sources.push(x),
-            // Its tool and its variable are declared like any other.
+            // The tool and the variable of a statement are declared like any other.
             ItemKind::Statement(x) => names.statements.push(x),
             ItemKind::Lifecycle(x) => {
                 add(&mut names.lifecycles, "lifecycle", &x.name, x, docs, bundled, d)
@@ -306,7 +307,8 @@ impl<'a> Collector<'a, '_> {
 const VALUES: &str = "variable, fact or define";
 
 impl Names<'_> {
-    /// Returns the variable, fact or define of this name and where it is declared: they share one namespace.
+    /// Returns the variable, fact or define of this name and the position of its declaration. All
+    /// three kinds share one namespace.
     pub fn value(&self, name: &str) -> Option<(&'static str, Span)> {
         let state = self.state.peek(name).map(|at| ("variable", self.state.items[at].name.span));
         let fact = || self.facts.peek(name).map(|at| ("fact", self.facts.items[at].name.span));
@@ -314,13 +316,14 @@ impl Names<'_> {
         state.or_else(fact).or_else(|| self.defines.peek(name).map(define))
     }
 
-    /// As [`Names::value`], but for a declaration that its own table would refuse.
+    /// Like [`Names::value`], but without the declaration's own table, which reports duplicates
+    /// itself.
     fn other_value<T>(&self, name: &str, own: &NameTable<T>) -> Option<Span> {
         self.value(name).filter(|_| own.peek(name).is_none()).map(|(_, span)| span)
     }
 
-    /// Reports unused declarations. With errors, the intended uses are unknown, so nothing is
-    /// reported.
+    /// Reports unused declarations. If there are errors, the intended uses are unknown, so nothing
+    /// is reported.
     pub fn report_unused(&self, diagnostics: &mut Vec<Diagnostic>) {
         if diagnostics.iter().any(Diagnostic::is_error) {
             return;

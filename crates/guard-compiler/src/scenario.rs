@@ -1,7 +1,7 @@
-//! The scenarios of a guard's `test` blocks, typed and ready to run.
+//! The scenarios of the `test` blocks of a guard, typed and ready to run.
 //!
-//! Whoever runs them (the command line on the kernel, the laws on the reference evaluator) interprets the
-//! steps; nothing here runs anything.
+//! The caller interprets the steps: the command line on the kernel, the laws on the reference
+//! evaluator. Nothing here runs a step.
 
 pub(crate) mod fit;
 
@@ -14,19 +14,20 @@ use guard_syntax::span::Span;
 /// One `test` block.
 #[derive(Debug, Clone)]
 pub struct Scenario {
-    /// Its title.
+    /// The title.
     pub title: String,
-    /// The block.
+    /// The position of the block.
     pub span: Span,
-    /// The test whose steps come first, by its place among the scenarios.
+    /// The test whose steps are run first, by its index among the scenarios.
     pub after: Option<usize>,
-    /// The number of steps that come first and are another test's.
+    /// The number of steps at the beginning that belong to another test.
     pub beginning: usize,
-    /// What happens, in order.
+    /// The steps, in order.
     pub steps: Vec<ScenarioStep>,
 }
 
-/// Puts the steps of the tests that others begin after before theirs.
+/// Inserts the steps of the tests that other tests begin after, in front of the steps of those
+/// tests.
 pub(crate) fn join(scenarios: &mut [Scenario]) {
     for at in 0..scenarios.len() {
         let before = std::iter::successors(scenarios[at].after, |test| scenarios[*test].after);
@@ -43,15 +44,15 @@ pub(crate) fn join(scenarios: &mut [Scenario]) {
 /// One step.
 #[derive(Debug, Clone)]
 pub struct ScenarioStep {
-    /// What it does or expects.
+    /// The kind of step.
     pub kind: StepKind,
-    /// The step.
+    /// The position of the step.
     pub span: Span,
-    /// Its text as the formatter prints it, one line.
+    /// The text on one line, as the formatter prints it.
     pub text: String,
 }
 
-/// A call: the tool's wire name and its arguments, an object.
+/// A call: the wire name of the tool, and the arguments as an object.
 #[derive(Debug, Clone)]
 pub struct Call {
     /// The tool's wire name.
@@ -60,135 +61,137 @@ pub struct Call {
     pub args: Json,
 }
 
-/// Every step (see `docs/reference/syntax.md`, scenario steps).
+/// Every kind of step (see `docs/reference/syntax.md`, scenario steps).
 #[derive(Debug, Clone)]
 pub enum StepKind {
-    /// Must be allowed; then settles. Result `null` where none is given.
+    /// The call must be allowed, and is then settled. The default result is `null`.
     Run {
-        /// What is called.
+        /// The call.
         call: Call,
-        /// Its id; numbered where it has none.
+        /// The id of the call; numbered if `None`.
         name: Option<String>,
-        /// It succeeds.
+        /// True if the call succeeds.
         success: bool,
-        /// What it returns.
+        /// The result of the call.
         result: Option<Json>,
-        /// That must not decode; without a result, it cannot be read as JSON.
+        /// True if the result must not decode. Without a result, it cannot be parsed as JSON.
         undecoded: bool,
     },
-    /// Would be allowed; nothing runs.
+    /// The call would be allowed. It is not run.
     Allowed(Call),
-    /// Is denied; the denial is judged by feedback, as any.
+    /// The call is denied. The denial is judged for feedback, like any denial.
     Denied {
-        /// What is asked.
+        /// The call.
         call: Call,
-        /// A deny reason with this code.
+        /// A deny reason must have this code.
         by: Option<Code>,
-        /// Among whose `needs`, or as whose rule, all of these stand.
+        /// All of these names must be among the `needs` of the reason, or be its rule.
         names: Vec<String>,
-        /// Whose message contains this.
+        /// The message of the reason must contain this text.
         because: Option<String>,
     },
-    /// Would be asked.
+    /// The call would need an approval.
     Asks {
-        /// What is asked.
+        /// The call.
         call: Call,
         /// A role that must approve.
         of: Option<String>,
     },
-    /// Would have to wait.
+    /// The call would have to wait.
     Waits {
-        /// What is asked.
+        /// The call.
         call: Call,
-        /// A wait reason with this code.
+        /// A wait reason must have this code.
         by: Option<Code>,
-        /// For a call of this tool (wire name).
+        /// The call would wait for a call of this tool (wire name).
         for_tool: Option<String>,
     },
-    /// Must be allowed; stays in flight under this name.
+    /// The call must be allowed, and stays in flight under this name.
     Start(String, Call),
     /// Settles a started call.
     Finish {
-        /// Its name.
+        /// The name.
         name: String,
-        /// It succeeds.
+        /// True if the call succeeds.
         success: bool,
-        /// What it returns.
+        /// The result of the call.
         result: Option<Json>,
-        /// That must not decode; without a result, it cannot be read as JSON.
+        /// True if the result must not decode. Without a result, it cannot be parsed as JSON.
         undecoded: bool,
     },
-    /// An approval is recorded.
+    /// Records an approval.
     Approve {
-        /// Of exactly this call.
+        /// The exact call that is approved.
         call: Call,
-        /// By whom.
+        /// The role that approves it.
         role: String,
-        /// Milliseconds until it expires.
+        /// The time until the approval expires, in milliseconds.
         within: Option<i64>,
     },
-    /// An approval is taken back.
+    /// Revokes an approval.
     Revoke {
-        /// Of exactly this call.
+        /// The exact call.
         call: Call,
-        /// The role that had approved it.
+        /// The role that had approved the call.
         role: String,
     },
-    /// The clock advances by so many milliseconds.
+    /// Advances the clock by this number of milliseconds.
     After(i64),
-    /// The clock is set (milliseconds since 1970).
+    /// Sets the clock (milliseconds since 1970).
     At(i64),
-    /// A file appears, or goes. The path as written.
+    /// Creates or removes a file. The path is as written.
     Exists(String, bool),
-    /// A file with this content appears.
+    /// Creates a file with this content.
     File(String, String),
-    /// What a probe answers from now on.
+    /// Sets the answer of a probe from now on.
     Probe(String, Json),
-    /// The host reports use, in units of 10⁻⁶.
+    /// The host reports use of a unit, in units of 10⁻⁶.
     Usage(String, i64),
-    /// The user speaks.
+    /// The user sends a prompt.
     Prompt(String),
-    /// The expression, over state, history and clock, is true. Booleans only.
+    /// The expression over state, history and clock must be true. It must be a bool.
     Expect {
         /// The condition.
         condition: Expr,
-        /// What to show when it is not: label, value and type.
+        /// The values to show if it is not true: label, value and type.
         shows: Vec<(String, Expr, TypeId)>,
     },
-    /// The agent reads this of the last result.
+    /// The agent reads this value of the last result.
     Shows(Json),
-    /// The session is halted.
+    /// The session must be halted.
     Halted,
-    /// A halt ends.
+    /// Ends a halt.
     Resume(String),
-    /// Delivered by the step before.
+    /// The previous step must have delivered this feedback.
     Feedback(String, Option<String>),
-    /// Not delivered by the step before.
+    /// The previous step must not have delivered this feedback.
     NoFeedback(Option<String>),
-    /// The agent would stop: `allowed`, `blocked`, `bypassed` or `incomplete`, with this text in the message.
+    /// The agent tries to stop: `allowed`, `blocked`, `bypassed` or `incomplete`, with this text in
+    /// the message.
     Stop(String, Option<String>),
-    /// What the session is opened with; the first step.
+    /// The data with which the session is opened. It must be the first step.
     Data(Json),
-    /// What a command does from now on.
+    /// Sets the result of a command from now on.
     Command {
-        /// Its words.
+        /// The words.
         argv: Vec<String>,
-        /// Its exit status; none where it does not end.
+        /// The exit status; `None` if the command does not end.
         exits: Option<u8>,
-        /// What it prints.
+        /// The output.
         output: String,
     },
-    /// Whether nothing is uncommitted, from now on.
+    /// True if there are no uncommitted changes from now on.
     Committed(bool),
-    /// The harness looks at the criteria of an item; what it says contains the text.
+    /// The harness verifies the criteria of an item. The report must contain the text.
     Verify(String, Option<String>),
-    /// The harness moves an item by a transition, for a reason.
+    /// The harness moves an item by a transition, with a reason.
     Move(String, String, Option<String>),
-    /// The item is in this state.
+    /// The item must be in this state.
     Item(String, String),
-    /// The advice about a tool (wire name): `ready`, `blocked`, `ask`, `wait` or `first`, with this text in it.
+    /// The advice about a tool (wire name): `ready`, `blocked`, `ask`, `wait` or `first`, with this
+    /// text in the advice.
     Advice(String, String, Option<String>),
-    /// What is said of a text by a contract, with what the session knows.
+    /// The report of a contract on a text, with the data of the session.
     Report(ReportStep),
 }
 
@@ -199,14 +202,14 @@ pub struct ReportStep {
     pub contract: String,
     /// The text.
     pub text: String,
-    /// What remains of it.
+    /// The state of the text after it was judged.
     pub state: State,
-    /// It is cut; not asked where false.
+    /// True if the text must be cut off; not checked if false.
     pub truncated: bool,
-    /// How many items survive.
+    /// The number of items that remain.
     pub items: Option<u64>,
-    /// Why units did not, in their order; not asked where empty.
+    /// The reasons of the quarantined units, in order; not checked if empty.
     pub quarantined: Vec<QuarantineReason>,
-    /// What the report says in words.
+    /// A text that the report must contain.
     pub contains: Option<String>,
 }

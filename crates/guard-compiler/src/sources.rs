@@ -1,6 +1,6 @@
-//! The files of a compilation: the root, what it uses, and the bundled library, parsed.
+//! The files of a compilation: the root, the files that it uses, and the bundled library, parsed.
 //!
-//! Reads nothing itself: a [`Loader`] brings texts. Knows `use`, and no other item.
+//! It reads no files itself: a [`Loader`] loads texts. It handles `use` items and no other items.
 
 use crate::errors;
 use crate::generated_tools;
@@ -9,23 +9,24 @@ use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::{FileId, Span};
 use std::collections::{HashMap, HashSet};
 
-/// One source text with the name it is shown by.
+/// A source text with its displayed name.
 #[derive(Debug, Clone)]
 pub struct SourceFile {
-    /// Relative to the project where possible, with `/`; `std/files.guard` for the bundled library.
+    /// The path with `/`, relative to the project if possible; `std/files.guard` for the bundled
+    /// library.
     pub path: String,
     /// The text.
     pub text: String,
 }
 
-/// Brings the texts that `use "…"` names. The path is already joined to the using file's folder and
-/// normalised; it never climbs out of the project.
+/// Loads the texts that `use "…"` names. The path is already joined to the folder of the using file
+/// and normalised. It never leads out of the project.
 pub trait Loader {
     /// Loads the text of a file.
     ///
     /// # Errors
     ///
-    /// The reason why there is none (`no such file`, `not UTF-8 at byte 17`).
+    /// The reason why the text cannot be loaded (`no such file`, `not UTF-8 at byte 17`).
     fn load(&mut self, path: &str) -> Result<String, String>;
 }
 
@@ -38,7 +39,7 @@ impl Loader for NoFiles {
     }
 }
 
-/// The bundled library: names and texts.
+/// Returns the bundled library: names and texts.
 pub fn std_library() -> &'static [(&'static str, &'static str)] {
     &[
         ("assistant", include_str!("../std/assistant.guard")),
@@ -53,7 +54,8 @@ pub fn std_library() -> &'static [(&'static str, &'static str)] {
     ]
 }
 
-/// The path by which a file of the bundled library is shown: `std/hosts/codex.guard` for `hosts.codex`.
+/// Returns the displayed path of a file of the bundled library: `std/hosts/codex.guard` for
+/// `hosts.codex`.
 pub fn library_path(name: &str) -> String {
     format!("std/{}.guard", name.replace('.', "/"))
 }
@@ -62,12 +64,13 @@ pub fn library_path(name: &str) -> String {
 pub(crate) struct LoadedSources {
     pub files: Vec<SourceFile>,
     pub trees: Vec<File>,
-    /// Whether a file belongs to the bundled library.
+    /// True for each file that belongs to the bundled library.
     pub bundled: Vec<bool>,
-    /// The JSON Schemas that contracts name, by where they do; none where they cannot be read.
+    /// The JSON Schemas that contracts name, by the position of the name. Schemas that cannot be
+    /// read are not included.
     pub schemas: HashMap<Span, String>,
     pub diagnostics: Vec<Diagnostic>,
-    /// The names of the items that could not be read.
+    /// The names of the items that could not be parsed.
     pub dropped: Vec<String>,
 }
 
@@ -120,7 +123,8 @@ fn next_use(tree: &File, next: &mut usize) -> Option<(UseTarget, Span)> {
 const UNKNOWN: [&str; 6] = ["G0110", "G0111", "G0112", "G0114", "G0115", "G0118"];
 
 impl LoadedSources {
-    /// Removes what is said of names whose declaration could not be read: the declaration's own error says what to mend.
+    /// Removes the diagnostics about names whose declaration could not be parsed. The error of the
+    /// declaration itself says what to correct.
     pub fn forgive_dropped(&self, diagnostics: &mut Vec<Diagnostic>) {
         let dropped: HashSet<&str> = self.dropped.iter().map(String::as_str).collect();
         let named = |span: Span| {
@@ -145,7 +149,7 @@ impl LoadedSources {
         id
     }
 
-    /// The file to follow next, where `target` is a file not yet loaded.
+    /// Returns the file to follow next, if `target` is a file that is not yet loaded.
     fn follow(
         &mut self,
         using: usize,
@@ -192,7 +196,7 @@ impl LoadedSources {
         }
     }
 
-    /// Reads the JSON Schemas that contracts name.
+    /// Loads the JSON Schemas that contracts name.
     fn schemas(&mut self, loader: &mut dyn Loader) {
         for (using, tree) in self.trees.iter().enumerate() {
             let contracts = tree.items.iter().filter_map(|item| match &item.kind {
@@ -243,7 +247,8 @@ impl LoadedSources {
     }
 }
 
-/// `path` seen from the folder of `using`, normalised; none where it is absolute or climbs out.
+/// Returns `path` relative to the folder of `using`, normalised; `None` if it is absolute or leads
+/// out of the project.
 fn join(using: &str, path: &str) -> Option<String> {
     if path.is_empty() || path.starts_with('/') || path.contains('\\') {
         return None;

@@ -85,7 +85,8 @@ pub(crate) fn policy_parameter(
     .help(format!("a policy may name only parameters and `let`s that every tool it governs has; leave the tool out, or add one, such as `let {name} = …`"))
 }
 
-/// The problem with a parameter that a tool lacks, where an argument is to be changed: a `let` would not do.
+/// Returns the problem with a parameter that a tool does not have, for an argument that a transform
+/// changes. A `let` is not valid there.
 pub(crate) fn of_transform(missing: Diagnostic) -> Diagnostic {
     missing.help("a transform changes an argument: leave the tool out, or add the parameter")
 }
@@ -108,7 +109,8 @@ pub(crate) fn library_parameter(
     ))
 }
 
-/// A name in a policy that is a parameter or a `let` of a governed tool, and has a meaning without it.
+/// A name in a policy that is a parameter or a `let` of a governed tool, and also has another
+/// meaning.
 pub(crate) fn two_meanings(
     at: Span,
     name: &str,
@@ -167,7 +169,7 @@ pub(crate) fn success_in_flight(span: Span) -> Diagnostic {
         .help("write `limit N in flight`, or `limit N success per session`")
 }
 
-/// A limit of calls in flight that asks: such a call only has to wait.
+/// A limit of calls in flight that asks a role: such a call only has to wait.
 pub(crate) fn ask_in_flight(span: Span, role: &str) -> Diagnostic {
     let message = "a call over a limit `in flight` waits until another one has settled";
     Diagnostic::error("G0332", span, message).label("there is nothing to approve").help(format!(
@@ -332,7 +334,7 @@ pub(crate) fn learn_of_untrusted(span: Span, what: &str, origin: Span) -> Diagno
     .help("learn from trusted results only, directly or through variables that nothing else writes or clears (`undecoded keep`)")
 }
 
-/// A lesson that asks whether a tool has not succeeded.
+/// A lesson whose condition asks if a tool has not succeeded.
 pub(crate) fn learn_of_failure(span: Span, tool: &str, declared: Span) -> Diagnostic {
     let message = format!("this learns where `{tool}` has not succeeded");
     Diagnostic::error("G0317", span, message)
@@ -370,10 +372,10 @@ pub(crate) fn secret_leaves(span: Span) -> Diagnostic {
         .help("write it to a record field or a fact column marked `secret`, or write only whether it is the right one")
 }
 
-/// The code of an invariant that must be proved and is not.
+/// The code of an invariant that must be proved and is not proved.
 pub(crate) const NOT_PROVED: &str = "G0319";
 
-/// `left` is what is left to check, with a condition that would do where one can be said.
+/// `left` is what remains to be checked, with a sufficient condition if there is one.
 pub(crate) fn not_proved(
     invariant: (&str, Span),
     (tool, declared): (&str, Span),
@@ -402,7 +404,7 @@ pub(crate) fn not_proved(
     }
 }
 
-/// A clause of a property that does more than refuse.
+/// A clause of a property that does more than refuse calls.
 pub(crate) fn not_a_claim(span: Span) -> Diagnostic {
     Diagnostic::error("G0322", span, "a property claims that it never refuses a call, and this does something else")
         .help("a property has the clauses `requires`, `deny`, `limit`, `approval` and `let`; write this in a tool or a policy")
@@ -413,7 +415,8 @@ pub(crate) fn shadow_in_property(span: Span) -> Diagnostic {
         .help("remove `shadow`; `property NAME monitor` reports the calls that break it")
 }
 
-/// A property that must be proved and is not; `left` are the clauses, each with the tool and its declaration.
+/// A property that must be proved and is not proved. `left` contains the clauses, each with the
+/// tool and its declaration.
 pub(crate) fn property_not_proved(
     (name, span): (&str, Span),
     left: &[(String, String, Span)],

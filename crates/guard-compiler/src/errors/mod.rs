@@ -1,7 +1,8 @@
 //! One constructor per problem with names, types and clauses.
 //!
-//! Codes: `G01` names, `G02` types, `G03` clauses, `G05` warnings. Each has its page in `docs/codes/`.
-//! A constructor decides code, words, places and help; whoever calls it only says what it found.
+//! Codes: `G01` names, `G02` types, `G03` clauses, `G05` warnings. Each has a page in
+//! `docs/codes/`. A constructor determines the code, the message, the positions and the help. The
+//! caller only passes what it has found.
 mod clauses;
 mod names;
 mod types;

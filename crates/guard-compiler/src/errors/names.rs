@@ -237,7 +237,7 @@ pub(crate) fn unknown_variant<'a>(
     let d = Diagnostic::error("G0117", span, format!("`{owner}` has no variant `{name}`"));
     let is_name = |v: &str| v.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     match meant(name, known) {
-        // A variant that is no name is written as a string.
+        // A variant that is not a valid name is written as a string.
         Some(near) if !is_name(near) => {
             d.help(format!("did you mean `\"{near}\"`?")).fix(span, format!("{near:?}"))
         }

@@ -37,7 +37,8 @@ pub(crate) fn membership(span: Span, op: &str, repaired: &str) -> Diagnostic {
     Diagnostic::error("G0203", span, why).help(format!("write `{repaired}`")).fix(span, repaired)
 }
 
-/// `condition`: it is part of a condition, which would then let the call pass.
+/// `condition`: true if it is part of a condition that would let the call pass if the value is
+/// missing.
 pub(crate) fn may_be_missing(span: Span, text: &str, condition: bool) -> Diagnostic {
     Diagnostic::error("G0204", span, format!("{text} may be missing here"))
         .label(if condition {
@@ -51,7 +52,7 @@ pub(crate) fn may_be_missing(span: Span, text: &str, condition: bool) -> Diagnos
         )
 }
 
-/// Help where the missing value is within a define.
+/// The help if the missing value is within a define.
 pub(crate) const MISSING_IN_DEFINE: &str = "say within the `define` what a missing value means with `else`, or give the \
      `define` a type with `?`: then each use says it, with `else` or `is some`";
 
@@ -114,7 +115,7 @@ pub(crate) fn impossible_type(span: Span, why: &str, help: &str) -> Diagnostic {
     Diagnostic::error("G0209", span, why).help(help)
 }
 
-/// A map whose keys have no text each.
+/// A map with a key type whose values have no text.
 pub(crate) fn keys_of_a_map(span: Span, refined: bool) -> Diagnostic {
     let (why, help) = if refined {
         (
@@ -130,7 +131,7 @@ pub(crate) fn keys_of_a_map(span: Span, refined: bool) -> Diagnostic {
     impossible_type(span, why, help)
 }
 
-/// A key of a map that is written out.
+/// A key of a map literal.
 pub(crate) fn written_key(span: Span, found: &str, wanted: &str, such: &str) -> Diagnostic {
     mismatch(span, &format!("a key that is {wanted}"), &format!("`{found}`"))
         .help(format!("write each key as it is, as in `{{{such}: …}}`"))

@@ -66,7 +66,8 @@ pub(crate) fn governs_nothing(name: &Ident) -> Diagnostic {
         .help("its tags or patterns match nothing that is declared; its rules were not checked")
 }
 
-/// A parameter or bound variable with the name of a define, or a parameter of a define with that of a variable.
+/// A parameter or bound variable with the name of a define, or a parameter of a define with the
+/// name of a variable.
 pub(crate) fn hidden_name(
     what: &str,
     name: &str,
@@ -86,7 +87,8 @@ pub(crate) fn hidden_variable(param: &str, span: Span, var: Span) -> Diagnostic 
         .help("rename one of them: inside the tool, `effect` writes the variable and expressions read the parameter")
 }
 
-/// A comparison with one result. One that may fault still refuses where it does, so nobody is told to remove it.
+/// A comparison that always has the same result. If the comparison may fault, it still refuses
+/// calls then, so the help does not suggest removing it.
 pub(crate) fn never_varies(span: Span, outcome: bool, why: &str, is_total: bool) -> Diagnostic {
     let help = if is_total {
         "correct the bound or the operator, or remove the condition"
@@ -195,7 +197,7 @@ pub(crate) fn chosen_trust(span: Span) -> Diagnostic {
     )
 }
 
-/// `requires T since A or B`.
+/// `requires T since A or B`, in which the alternative `B` has no `since`.
 pub(crate) fn bare_alternative(span: Span, bare: &str, first: &str) -> Diagnostic {
     let message =
         format!("a call of `{bare}` alone meets this requirement, whatever becomes of `{first}`");
@@ -204,13 +206,13 @@ pub(crate) fn bare_alternative(span: Span, bare: &str, first: &str) -> Diagnosti
     ))
 }
 
-/// A column in lower case beside a text as it was written.
+/// A column in lower case that is compared with a text in its original case.
 pub(crate) fn cased(span: Span, column: &str) -> Diagnostic {
     let message = format!("`{column}` is in lower case, and the other side may not be");
     Diagnostic::warning("G0526", span, message).help("compare with `lower(…)`")
 }
 
-/// A rule in the place of the denial that every command has.
+/// A rule that replaces the denial that every command has by default.
 pub(crate) fn command_default(span: Span, flag: &str, param: &str) -> Diagnostic {
     let message = format!(
         "commands that are not `{flag}` pass where this rule leaves them out, for the denial that they have by default is gone"
@@ -237,7 +239,7 @@ pub(crate) fn accepts_without_reason(span: Span, code: &str) -> Diagnostic {
         .help(format!("say why: `// accept {code}: …`"))
 }
 
-/// A rule that refuses nothing once a row is gone.
+/// A rule that no longer refuses anything once a row is evicted.
 pub(crate) fn lifted_by_eviction(span: Span, fact: &str, max: u64, teacher: Span) -> Diagnostic {
     let message = format!("this refuses nothing once a row of `{fact}` is forgotten");
     Diagnostic::warning("G0525", span, message)
@@ -245,7 +247,7 @@ pub(crate) fn lifted_by_eviction(span: Span, fact: &str, max: u64, teacher: Span
         .help(format!("ask for what is allowed (`deny unless known …`), let calls teach no more rows than it holds (`limit N per session`), or let a full fact halt the session (`max {max} else halt`)"))
 }
 
-/// A rule that refuses nothing once a variable is cleared.
+/// A rule that no longer refuses anything once a variable is cleared.
 pub(crate) fn lifted_by_clearing(span: Span, var: &str, observer: Span) -> Diagnostic {
     let message = format!("this refuses nothing once `{var}` is cleared");
     Diagnostic::warning("G0525", span, message)
@@ -253,7 +255,7 @@ pub(crate) fn lifted_by_clearing(span: Span, var: &str, observer: Span) -> Diagn
         .help(format!("say `undecoded keep` (or `halt`) where `{var}` is observed, or refuse where it is missing too"))
 }
 
-/// A rule that refuses nothing after a call whose result does not decode.
+/// A rule that no longer refuses anything after a call whose result does not decode.
 pub(crate) fn lifted_by_undecoded(span: Span, tool: &str, declared: Span) -> Diagnostic {
     let message =
         format!("this refuses nothing after a call of `{tool}` whose result does not decode");
@@ -262,7 +264,7 @@ pub(crate) fn lifted_by_undecoded(span: Span, tool: &str, declared: Span) -> Dia
         .help(format!("count the calls that have run (`calls({tool}) > 0`, `limit 1 per session`), or say `undecoded halt` in `{tool}`"))
 }
 
-/// A rule of a tool that refuses nothing where the tool's own result teaches nothing.
+/// A rule of a tool that refuses nothing if the tool's own result teaches nothing.
 pub(crate) fn lifted_by_no_lesson(span: Span, tool: &str, fact: &str, lesson: Span) -> Diagnostic {
     let message =
         format!("this refuses nothing after a call of `{tool}` whose result does not decode");

@@ -17,11 +17,12 @@ pub(super) fn suggest(
     }
 }
 
-/// The number of names that a misspelt name is compared with, at most. It keeps thousands of
-/// mistakes cheap.
+/// The maximum number of names that a misspelt name is compared with. It limits the cost of
+/// thousands of mistakes.
 const COMPARED: usize = 256;
 
-/// The name that was probably meant: it begins or ends alike and has about the same length.
+/// Returns the name that was probably meant: it begins or ends like the misspelt name and has about
+/// the same length.
 pub(super) fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let alike = |x: Option<char>, y: Option<char>| {
         x.zip(y).is_some_and(|(x, y)| x.eq_ignore_ascii_case(&y))
@@ -66,7 +67,7 @@ pub(super) fn foreign(name: &str) -> Option<&'static str> {
     FOREIGN.iter().find(|(theirs, _)| name.eq_ignore_ascii_case(theirs)).map(|(_, ours)| *ours)
 }
 
-/// `a → b → a`, its middle left out where it is long.
+/// Formats a chain as `a → b → a`, with the middle left out if it is long.
 pub(crate) fn chain(names: &[&str]) -> String {
     if names.len() <= 16 {
         return names.join(" → ");
@@ -79,7 +80,7 @@ pub(crate) fn chain(names: &[&str]) -> String {
 
 pub(crate) use guard_plan::words::count;
 
-/// `12,345,678`.
+/// Formats a number as `12,345,678`.
 pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();

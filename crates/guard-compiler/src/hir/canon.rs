@@ -1,6 +1,8 @@
-//! Declarations as text that says all of them and nothing of places, numbers or the order of declarations.
+//! Declarations as texts that contain everything about them, except for source positions, numbers
+//! and the order of declarations.
 //!
-//! Two texts are equal only if what they describe decides alike, given that what they name does.
+//! Two texts are equal only if the declarations have the same effect on decisions, provided that
+//! the declarations that they name have the same effect.
 
 use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, LifecycleId, Program, Range,
@@ -11,16 +13,16 @@ use guard_plan::plan::{CriterionKind, TakenForms};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// A program to take texts from.
+/// A program whose declarations are converted to texts.
 #[derive(Clone, Copy)]
 pub(crate) struct Canon<'p>(pub &'p Program);
 
-/// The name of a tool on the wire, which may hold any characters.
+/// Returns the wire name of a tool, which may contain any characters.
 pub(crate) fn wire(tool: &Tool) -> String {
     format!("{:?}", tool.wire_name)
 }
 
-/// A text up to its first bracket or blank: what comes after it is not written out.
+/// A text up to its first bracket or space. The rest is not written.
 struct FirstWord(String);
 
 impl std::fmt::Write for FirstWord {
@@ -32,7 +34,7 @@ impl std::fmt::Write for FirstWord {
 }
 
 impl Canon<'_> {
-    /// A type with everything in it.
+    /// Returns a type with all its parts.
     pub fn ty(self, ty: &Type) -> String {
         let program = self.0;
         match ty {
@@ -64,18 +66,18 @@ impl Canon<'_> {
         }
     }
 
-    /// A type that is taken in other forms too.
+    /// Returns a type that is also accepted in other forms.
     pub fn taken(self, ty: &Type, forms: &TakenForms) -> String {
         let ty = self.ty(ty);
         if forms.is_own() { ty } else { format!("{ty} {forms:?}") }
     }
 
-    /// An expression that stands in a tool, or in none.
+    /// Returns an expression of a tool, or of no tool.
     pub fn expr(self, tool: Option<&Tool>, e: &Expr) -> String {
         self.written(tool, e, false)
     }
 
-    /// The expression as it would be if no value in it were known to be there.
+    /// Returns the expression as it would be if no value in it were known to be present.
     pub fn expr_as_written(self, tool: Option<&Tool>, e: &Expr) -> String {
         self.written(tool, e, true)
     }
@@ -109,7 +111,7 @@ impl Canon<'_> {
             }
             K::State(var) => format!("state {}", p.state[*var].name),
             K::Enum(at) => match e.ty.required() {
-                // Variants are ordered by their place.
+                // Variants are ordered by their position.
                 Type::Enum(id) => format!("variant {:?} {at}", p.enums[*id].variants[*at as usize]),
                 _ => format!("variant {at}"),
             },
@@ -165,7 +167,7 @@ impl Canon<'_> {
             leaf if e.children().is_empty() => format!("{leaf:?}"),
             other => {
                 let mut name = FirstWord(String::new());
-                // It ends the writing after the word.
+                // The writer stops after the word.
                 let _ = write!(name, "{other:?}");
                 name.0
             }
@@ -207,19 +209,20 @@ impl Canon<'_> {
         format!("{latest}{}({keys}) since {since} within {:?}", wire(tool_def), r.within)
     }
 
-    /// A clause, enforced or in shadow; limits say their counter and not who else is held to it.
+    /// Returns a clause, enforced or in shadow mode. A limit contains its counter, but not the
+    /// other tools that it counts.
     pub fn clause(self, tool: &Tool, clause: &Clause) -> String {
         let text = self.enforced(tool, clause);
         if clause.rule.shadow { format!("shadow {text}") } else { text }
     }
 
-    /// A limit, enforced or in shadow, without the role that it asks.
+    /// Returns a limit, enforced or in shadow mode, without the role that it asks.
     pub fn counter(self, tool: &Tool, clause: &Clause) -> String {
         let text = self.counted(tool, clause);
         if clause.rule.shadow { format!("shadow {text}") } else { text }
     }
 
-    /// The counter of a limit: what it counts, and by what; nothing for other clauses.
+    /// Returns the counter of a limit: what it counts, and its key. Empty for other clauses.
     fn counted(self, tool: &Tool, clause: &Clause) -> String {
         let ClauseKind::Limit { limit, by } = &clause.kind else { return String::new() };
         let limit = &self.0.limits[*limit];
@@ -227,8 +230,8 @@ impl Canon<'_> {
         format!("limit {} {:?} by {by}", limit.success, limit.scope)
     }
 
-    /// The clauses of a tool, each with its text. A text that stands a second time is numbered: two equal clauses may do
-    /// twice what the first does.
+    /// Returns the clauses of a tool, each with its text. A repeated text is numbered, because two
+    /// equal clauses may have twice the effect of one.
     pub fn clauses<'t>(self, tool: &'t Tool) -> Vec<(&'t Clause, String)> {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         let numbered = |clause: &'t Clause| {
@@ -322,7 +325,7 @@ impl Canon<'_> {
         format!("learn {fact} {ranges} {when} {}", row.join(", "))
     }
 
-    /// A probe, all of it.
+    /// Returns a complete probe.
     pub fn probe(self, probe: usize) -> String {
         let p = &self.0.probes[probe];
         let ty = self.taken(&p.returns, &p.forms);
@@ -332,19 +335,19 @@ impl Canon<'_> {
         )
     }
 
-    /// A relation, all of it but who teaches it.
+    /// Returns a complete relation, without its teachers.
     pub fn fact(self, fact: FactId) -> String {
         let f = &self.0.facts[fact];
         format!("{} {} {}", self.columns(fact), f.max, f.halts)
     }
 
-    /// A relation, without the number of its rows.
+    /// Returns a relation, without the number of its rows.
     pub fn columns(self, fact: FactId) -> String {
         let f = &self.0.facts[fact];
         format!("fact {} {} {}", f.name, f.keys, self.ty(&Type::Record(f.row)))
     }
 
-    /// A lifecycle, all of it.
+    /// Returns a complete lifecycle.
     pub fn lifecycle(self, id: LifecycleId) -> String {
         let l = &self.0.lifecycles[id];
         let mut steps: Vec<String> = l
@@ -366,19 +369,20 @@ impl Canon<'_> {
         let mut commands: Vec<String> = Vec::new();
         self.0.each_command(&mut |command| commands.push(format!("{command:?}")));
         commands.sort();
-        // A criterion may name any probe that answers yes or no.
+        // A criterion may name any probe that answers with a bool.
         let asked = self.0.probes.iter().enumerate().filter(|(_, p)| p.returns == Type::Bool);
         let mut asked: Vec<String> = asked.map(|(at, _)| self.probe(at)).collect();
         asked.sort();
         commands.extend(asked);
-        // Which calls count as evidence, and what a probe with a memory answers, anything may decide.
+        // Anything may affect which calls count as evidence, and the answer of a probe with a
+        // memory.
         let remembers = l.criteria.contains(&CriterionKind::Probe)
             && self.0.probes.iter().any(|p| p.returns == Type::Bool && p.remembers());
         if remembers || l.transitions.iter().any(|t| t.evidence) {
             commands.push(self.whole());
         }
         let escalate = l.escalate.as_ref().map(|e| (e.role.clone(), e.after));
-        // From a final state a move is a rejection.
+        // A move from a final state is a rejection.
         let mut finals: Vec<&str> = l.finals.iter().map(|at| l.states[*at].as_str()).collect();
         finals.sort_unstable();
         format!(
@@ -387,12 +391,12 @@ impl Canon<'_> {
         )
     }
 
-    /// The whole program without its places in the source.
+    /// Returns the whole program without its source positions.
     pub fn whole(self) -> String {
         let text = format!("{:?}", self.0);
         let mut out = String::new();
         let mut rest = text.as_str();
-        // What looks like a place within a text is none.
+        // Text that looks like a position within a string is not a position.
         let mut quoted = false;
         let mut escaped = false;
         while let Some(c) = rest.chars().next() {

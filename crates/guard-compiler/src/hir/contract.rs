@@ -7,17 +7,17 @@ use guard_syntax::span::Span;
 /// The shape of a producer's output.
 #[derive(Debug, Clone)]
 pub struct Contract {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its documentation.
+    /// The documentation.
     pub doc: String,
     /// The position of its name in the source.
     pub span: Span,
-    /// What the document is.
+    /// The kind of document.
     pub root: Root,
-    /// The document: the envelope's fields and the item lists.
+    /// The record of the document: the fields of the envelope and the item lists.
     pub record: RecordId,
-    /// Its item lists.
+    /// The item lists.
     pub lists: Vec<ItemList>,
     /// The limits on sizes and depths.
     pub bounds: Bounds,
@@ -40,9 +40,10 @@ pub struct ItemList {
     pub shape: ItemShape,
     /// The maximum number of kept items.
     pub max: Option<u64>,
-    /// The member that ranks them, by its name in JSON.
+    /// The member that ranks items, by its name in JSON.
     pub by: Option<String>,
-    /// True if an item that the end of the text cuts counts when all its members are complete.
+    /// True if an item that is cut off by the end of the text counts when all its members are
+    /// complete.
     pub partial: bool,
 }
 
@@ -58,7 +59,7 @@ pub enum ItemShape {
 /// `reference a.b in e`.
 #[derive(Debug, Clone)]
 pub struct Reference {
-    /// The list whose items refer; `None` for a member of the envelope.
+    /// The list whose items contain the reference; `None` for a member of the envelope.
     pub list: Option<usize>,
     /// The path to the referring member, by names in JSON.
     pub path: Vec<String>,
@@ -66,7 +67,7 @@ pub struct Reference {
     pub allowed: Allowed,
     /// The reference as text.
     pub text: String,
-    /// The clause.
+    /// The position of the clause.
     pub span: Span,
 }
 

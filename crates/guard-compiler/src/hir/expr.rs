@@ -7,15 +7,15 @@ use super::*;
 pub struct Expr {
     /// The kind of expression.
     pub kind: ExprKind,
-    /// Its type.
+    /// The type.
     pub ty: Type,
     /// The position in the source.
     pub span: Span,
-    /// The author's name for it, if it stands for a `define` or a `let`: `booking.cabin`.
+    /// The author's name for it, if it replaces a `define` or a `let`: `booking.cabin`.
     pub name: Option<Arc<str>>,
 }
 
-/// Every expression form; each is the plan node of the same name (`guard_plan::plan::Node`).
+/// Every form of expression. Each is the plan node of the same name (`guard_plan::plan::Node`).
 #[derive(Debug, Clone)]
 #[allow(missing_docs, reason = "documented once, at the plan's node of the same name")]
 pub enum ExprKind {
@@ -51,13 +51,13 @@ pub enum ExprKind {
     Member(Box<Expr>, String),
     UrlPart(Box<Expr>, UrlPart),
     Index(Box<Expr>, Box<Expr>),
-    /// The text that a key has in a map.
+    /// The text of a key in a map.
     ToKey(Box<Expr>, MapKey),
-    /// The key that has this text.
+    /// The key with this text.
     FromKey(Box<Expr>, MapKey),
     Row(FactId, Vec<Expr>),
     Known(FactId, Vec<Expr>),
-    /// The rows of a fact, the oldest first.
+    /// The rows of a fact, oldest first.
     Rows(FactId),
     Not(Box<Expr>),
     Neg(Box<Expr>),
@@ -103,9 +103,9 @@ pub enum ExprKind {
     Exists(Box<Expr>),
     Probe(ProbeId),
     Origin(Box<Expr>),
-    /// All places where a value was seen.
+    /// All origins of a value.
     Seen(Box<Expr>),
-    /// Whether readers may read all private content in a value.
+    /// True if the readers may read all private content in a value.
     MayRead(Box<Expr>, Box<Expr>),
     /// An expression with a reported error.
     Error,

@@ -10,7 +10,7 @@ use guard_plan::plan::{
 use guard_syntax::span::Span;
 
 impl Probe {
-    /// Returns true if an answer may stand for later questions.
+    /// Returns true if an answer may be reused for later questions.
     pub fn remembers(&self) -> bool {
         self.every.is_some() || self.backoff.is_some() || self.within.is_some()
     }
@@ -19,11 +19,11 @@ impl Probe {
 /// A question to the environment.
 #[derive(Debug, Clone)]
 pub struct Probe {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The type of its answer.
     pub returns: Type,
-    /// The forms besides its own in which its answer is taken.
+    /// The other forms in which its answer is accepted.
     pub forms: TakenForms,
     /// The source of its answer.
     pub asks: ProbeAsks,
@@ -33,7 +33,7 @@ pub struct Probe {
     pub backoff: Option<Backoff>,
     /// The time limit of one question.
     pub timeout: Millis,
-    /// The time after the first of consecutive failed attempts when it gives up.
+    /// The time after the first of consecutive failed attempts at which it gives up.
     pub within: Option<Millis>,
 }
 
@@ -48,12 +48,12 @@ pub enum ProbeAsks {
     File(String),
 }
 
-/// Facts learned from the host's own reports.
+/// Facts that are learned from reports of the host.
 #[derive(Debug, Clone)]
 pub struct Source {
     /// The kind of report.
     pub kind: SourceKind,
-    /// Its lessons, with their rules.
+    /// The lessons, with their rules.
     pub learns: Vec<(RuleMeta, Learn)>,
 }
 
@@ -69,21 +69,21 @@ pub struct Served {
 /// Items with stable ids and a state machine.
 #[derive(Debug, Clone)]
 pub struct Lifecycle {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its documentation.
+    /// The documentation.
     pub doc: String,
     /// The position of its name in the source.
     pub span: Span,
     /// The fields of an item.
     pub fields: Vec<Field>,
-    /// Its states, in order of mention.
+    /// The states, in order of mention.
     pub states: Vec<String>,
     /// The initial state.
     pub initial: usize,
     /// The final states.
     pub finals: Vec<usize>,
-    /// Its transitions.
+    /// The transitions.
     pub transitions: Vec<Transition>,
     /// The kinds of criteria an item may have.
     pub criteria: Vec<CriterionKind>,
@@ -94,7 +94,7 @@ pub struct Lifecycle {
 /// A transition.
 #[derive(Debug, Clone)]
 pub struct Transition {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The position of its name in the source.
     pub span: Span,
@@ -106,14 +106,14 @@ pub struct Transition {
     pub to: usize,
     /// True if it requires evidence.
     pub evidence: bool,
-    /// True if it is made when the criteria pass, false if when they fail.
+    /// True if it is made when the criteria pass, false if it is made when they fail.
     pub criteria: Option<bool>,
 }
 
 /// A feedback provider.
 #[derive(Debug, Clone)]
 pub struct Feedback {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The position of its name in the source.
     pub span: Span,
@@ -147,14 +147,14 @@ pub struct Block {
     pub when: Option<Expr>,
     /// The message.
     pub message: Message,
-    /// The lines under it: true for a suggestion, and the text.
+    /// The lines below it: true for a suggestion, and the text.
     pub notes: Vec<(bool, Message)>,
 }
 
 /// The conditions for a stop.
 #[derive(Debug, Clone)]
 pub struct Completion {
-    /// The block.
+    /// The position of the block.
     pub span: Span,
     /// The maximum number of blocked stops.
     pub at_most: u32,
@@ -173,7 +173,7 @@ pub struct Check {
     pub span: Span,
 }
 
-/// Every check; each is the plan's check of the same name (`guard_plan::plan::CheckKind`).
+/// Every kind of check. Each is the plan's check of the same name (`guard_plan::plan::CheckKind`).
 #[derive(Debug, Clone)]
 #[allow(missing_docs, reason = "documented once, at the plan's check of the same name")]
 pub enum CheckKind {
@@ -193,20 +193,20 @@ pub enum CheckKind {
 /// An attestation: several dimensions in one verdict.
 #[derive(Debug, Clone)]
 pub struct Attest {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The position of its name in the source.
     pub span: Span,
-    /// Its dimensions.
+    /// The dimensions.
     pub dimensions: Vec<(String, Check)>,
 }
 
-/// A goal, which progress is measured by.
+/// A goal that measures progress.
 #[derive(Debug, Clone)]
 pub struct Goal {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its documentation.
+    /// The documentation.
     pub doc: String,
     /// The position of its name in the source.
     pub span: Span,

@@ -5,35 +5,35 @@ use super::*;
 /// A tool.
 #[derive(Debug, Clone)]
 pub struct Tool {
-    /// Its name in the guard.
+    /// The name in the guard.
     pub name: String,
     /// The wire name that the harness uses.
     pub wire_name: String,
     /// The display name.
     pub title: Option<String>,
-    /// Its documentation.
+    /// The documentation.
     pub doc: String,
-    /// Its tags.
+    /// The tags.
     pub tags: Vec<String>,
-    /// Its parameters.
+    /// The parameters.
     pub params: Vec<Field>,
     /// The type of its result.
     pub returns: Option<Type>,
-    /// The forms besides its own in which its result is taken.
+    /// The other forms in which its result is accepted.
     pub forms: TakenForms,
-    /// The effect on the variables it observes of a result that does not decode.
+    /// The effect of a result that does not decode on the variables that it observes.
     pub undecoded: Undecoded,
     /// The trust level of its result.
     pub trust: Trust,
     /// The kernel's own implementation, if any.
     pub served: Option<Served>,
-    /// True if it is what a `statement` gives: the kernel serves it.
+    /// True if it is the tool of a `statement`, which the kernel serves.
     pub states: bool,
-    /// Its risk level.
+    /// The risk level.
     pub risk: Risk,
     /// True if it cannot be undone.
     pub irreversible: bool,
-    /// Its clauses, including those of policies.
+    /// The clauses, including those of policies.
     pub clauses: Vec<Clause>,
     /// The position of its name in the source.
     pub span: Span,
@@ -49,7 +49,7 @@ pub struct Clause {
 }
 
 impl Clause {
-    /// Returns the rule and what it teaches; `None` for a clause that is no lesson.
+    /// Returns the rule and what it teaches; `None` for a clause that is not a lesson.
     pub fn lesson(&self) -> Option<(&RuleMeta, &Learn)> {
         match &self.kind {
             ClauseKind::Learn(learn) => Some((&self.rule, learn)),
@@ -59,17 +59,18 @@ impl Clause {
 }
 
 impl Tool {
-    /// Returns true if every call of it needs an approval without an explicit rule.
+    /// Returns true if every call of the tool needs an approval without an explicit rule.
     pub fn is_gated(&self) -> bool {
         self.irreversible && self.risk == Risk::Critical
     }
 
-    /// Returns true if some calls of it need one.
+    /// Returns true if some calls of the tool need such an approval.
     pub fn may_be_gated(&self) -> bool {
         self.is_gated() || self.gates().next().is_some()
     }
 
-    /// Returns the rules and conditions under which a call needs one; none where every call does.
+    /// Returns the rules and conditions under which a call needs such an approval; none if every
+    /// call needs one.
     pub fn gates(&self) -> impl Iterator<Item = (&RuleMeta, &Expr)> {
         let can_gate = self.irreversible && !self.is_gated();
         self.clauses.iter().filter_map(move |clause| match &clause.kind {
@@ -80,7 +81,7 @@ impl Tool {
         })
     }
 
-    /// Returns whether the kernel serves it itself.
+    /// Returns true if the kernel serves the tool itself.
     pub fn is_served(&self) -> bool {
         self.served.is_some() || self.states
     }
@@ -100,11 +101,11 @@ pub enum ClauseKind {
     Deny {
         /// The condition; an `unless` is negated here.
         condition: Expr,
-        /// As written: `when …` or `unless …`.
+        /// The condition as written: `when …` or `unless …`.
         text: String,
         /// The reason.
         because: Option<Message>,
-        /// For a `transform` of an argument.
+        /// The replacement, for a `transform` of an argument.
         replacement: Option<Replacement>,
     },
     /// Counts the call with a limit.
@@ -120,23 +121,23 @@ pub enum ClauseKind {
         unit: UnitId,
         /// The amount: a decimal.
         amount: Expr,
-        /// True if a failure gives it back.
+        /// True if a failure returns the amount.
         returned: bool,
     },
-    /// Says the risk of the calls for which the condition holds.
+    /// Sets the risk of the calls for which the condition holds.
     Risk {
         /// The level.
         level: Risk,
         /// The condition; an `unless` is negated here.
         when: Expr,
-        /// As written: `when …` or `unless …`.
+        /// The condition as written: `when …` or `unless …`.
         text: String,
     },
-    /// Says the belief in the success of a call before any evidence.
+    /// Sets the expected probability of success of a call before any evidence.
     Prior {
-        /// The successes, as it were: a decimal.
+        /// The assumed number of successes: a decimal.
         alpha: Expr,
-        /// The failures, as it were: a decimal.
+        /// The assumed number of failures: a decimal.
         beta: Expr,
     },
     /// Requires an approval.
@@ -154,7 +155,8 @@ pub enum ClauseKind {
     Ready(ProbeId),
     /// Writes state on success.
     Effect {
-        /// The collections to iterate over, from the outermost; once where there are none.
+        /// The collections to iterate over, from the outermost; without any, the effect is written
+        /// once.
         ranges: Vec<Range>,
         /// The condition on elements, only with ranges.
         when: Option<Expr>,
@@ -178,7 +180,7 @@ pub enum ClauseKind {
     },
     /// Teaches a fact.
     Learn(Learn),
-    /// Shows the agent a value in the place of a part of the result.
+    /// Shows a value to the agent instead of a part of the result.
     Transform {
         /// The members on the path to the part, by wire name.
         path: Vec<String>,
@@ -191,7 +193,7 @@ pub enum ClauseKind {
     Private {
         /// The part.
         part: SelectedPart,
-        /// Who may read it; nobody where it is absent.
+        /// The readers; `None` if nobody may read it.
         to: Option<Expr>,
         /// The condition under which it applies.
         when: Option<Expr>,
@@ -200,7 +202,7 @@ pub enum ClauseKind {
     Endorse {
         /// The part.
         part: SelectedPart,
-        /// Only what this function reads in it is trusted.
+        /// If present, only the values that this function finds in the part are trusted.
         extractor: Option<Builtin>,
         /// The condition under which it is trusted.
         when: Option<Expr>,
@@ -211,12 +213,12 @@ pub enum ClauseKind {
         condition: Expr,
         /// The condition as text.
         text: String,
-        /// Why the session halts where it does not hold.
+        /// The reason for the halt if the condition does not hold.
         because: Option<Message>,
     },
 }
 
-/// The value that a `transform` asks for in the place of an argument.
+/// The value that a `transform` asks for instead of an argument.
 #[derive(Debug, Clone)]
 pub struct Replacement {
     /// The parameter.
@@ -230,13 +232,13 @@ pub struct Replacement {
 /// One alternative of a requirement.
 #[derive(Debug, Clone)]
 pub struct Requirement {
-    /// The last call that settled must be the success.
+    /// True if the last settled call must be the success.
     pub latest: bool,
     /// The tool that must have succeeded.
     pub tool: ToolId,
     /// The required values of these parameters, ascending.
     pub key: Vec<(u32, Expr)>,
-    /// The call must have begun after every call of this tool ended.
+    /// The tool of which every call must have ended before the call began.
     pub since: Option<ToolId>,
     /// The maximum age of the success.
     pub within: Option<Millis>,
@@ -280,13 +282,13 @@ impl Learn {
     }
 }
 
-/// A part of a result, once for each element that its ranges bind.
+/// A part of a result, one for each element that its ranges bind.
 #[derive(Debug, Clone)]
 pub struct SelectedPart {
     /// The members on the path to the part, by wire name, and `[*]` for each element. The first `[*]` are the elements of the
     /// ranges.
     pub path: Vec<String>,
-    /// The lists whose elements are told apart, from the outermost.
+    /// The lists whose elements are distinguished, from the outermost.
     pub ranges: Vec<Range>,
 }
 
@@ -302,7 +304,7 @@ pub struct Range {
 /// A message.
 #[derive(Debug, Clone)]
 pub struct Message {
-    /// Its parts.
+    /// The parts.
     pub parts: Vec<Part>,
 }
 

@@ -37,14 +37,14 @@ pub enum Type {
     Option(Arc<Type>),
     /// `json`.
     Json,
-    /// The type of `none` and of the elements of `[]` and `{}`: fits every option, element and
+    /// The type of `none` and of the elements of `[]` and `{}`. It fits every option, element and
     /// entry.
     Never,
-    /// The type of an expression with a reported error: fits everything.
+    /// The type of an expression with a reported error. It fits everything.
     Error,
 }
 
-/// The keys of a map. A value of the map has them as texts.
+/// The key type of a map. A value of the map has the keys as texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MapKey {
     /// Strings.
@@ -117,7 +117,7 @@ impl Type {
         }
     }
 
-    /// Returns whether it is an option.
+    /// Returns true if it is an option.
     pub fn is_option(&self) -> bool {
         matches!(self, Type::Option(_))
     }

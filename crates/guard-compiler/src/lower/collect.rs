@@ -1,4 +1,4 @@
-//! Tables: the parts that the plan stores once, in an order independent of the order of
+//! Tables: the parts that the plan stores once, in an order that is independent of the order of
 //! declarations.
 
 use super::expr;
@@ -12,11 +12,11 @@ use std::sync::Arc;
 /// iteration is bounded.
 const DEFAULT_ELEMENTS: u64 = 10_000;
 
-/// The mapping between declarations and the plan's order.
+/// The mapping between declarations and the order of the plan.
 pub(crate) struct Sorted {
-    /// Declaration, by position in the plan.
+    /// The declaration, by position in the plan.
     pub order: Vec<usize>,
-    /// Position in the plan, by declaration.
+    /// The position in the plan, by declaration.
     position: Vec<u32>,
 }
 
@@ -31,7 +31,7 @@ impl Sorted {
         Sorted { order, position }
     }
 
-    /// Returns a declaration's position in the plan.
+    /// Returns the position of a declaration in the plan.
     pub fn id(&self, declared: usize) -> u32 {
         self.position[declared]
     }
@@ -51,22 +51,23 @@ pub(crate) struct Tables<'p> {
     pub attests: Sorted,
     pub contracts: Sorted,
     pub commands: BTreeSet<hir::Command>,
-    /// True if some rule reads the origin of a value.
+    /// True if a rule reads the origin of a value.
     pub origins: bool,
-    /// True if some rule asks what the user named.
+    /// True if a rule asks what the user named.
     pub mentions: bool,
-    /// True if some rule asks who may read a text.
+    /// True if a rule asks who may read a text.
     pub confidential: bool,
     pub regexes: BTreeSet<Arc<str>>,
     pub paths: BTreeSet<String>,
     pub monitors: BTreeMap<String, Monitor>,
     pub indexes: Vec<SuccessIndex>,
     pub windows: Vec<Window>,
-    /// Tools (by declaration) whose last arguments, and whose last results, are read.
+    /// The tools (by declaration) whose last arguments are read, and those whose last results are
+    /// read.
     pub keeps_args: BTreeSet<usize>,
     pub keeps_result: BTreeSet<usize>,
     types: HashMap<String, TypeId>,
-    /// The same by type, for types as they were collected.
+    /// The index by type, for types in the form in which they were collected.
     collected: HashMap<Type, TypeId>,
     rows: Vec<TypeDef>,
     /// The position of each collected entry in its table.
@@ -375,7 +376,7 @@ impl<'p> Tables<'p> {
         known.copied().unwrap_or(0)
     }
 
-    /// Returns the fields that are taken in other forms too, by record and field.
+    /// Returns the fields that are also accepted in other forms, by record and field.
     pub fn coercions(&self) -> Vec<plan::Coercion> {
         let mut coercions = Vec::new();
         for (id, def) in self.program.records.iter().enumerate() {

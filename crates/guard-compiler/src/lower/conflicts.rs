@@ -7,7 +7,7 @@ use crate::hir::{Clause, ClauseKind, Expr, ExprKind, Program, Tool};
 use guard_plan::plan::{Plan, Touch, WindowSize};
 use std::collections::{BTreeSet, HashMap};
 
-/// The state that a tool's decision reads, and the state that its settlement may write; by
+/// The state that the decision of a tool reads, and the state that its settlement may write, by
 /// declaration.
 #[derive(Default)]
 struct Footprint {
@@ -15,7 +15,7 @@ struct Footprint {
     read_facts: BTreeSet<usize>,
     /// The tools whose history is read.
     read_history: BTreeSet<usize>,
-    /// The history of every tool is read.
+    /// True if the history of every tool is read.
     read_every_history: bool,
     effect_vars: BTreeSet<usize>,
     observe_vars: BTreeSet<usize>,
@@ -56,8 +56,8 @@ pub(super) fn fill(program: &Program, tables: &Tables, plan: &mut Plan) {
     }
 }
 
-/// Returns whether a call of `tool` must wait for an unsettled one of `other`, computed for this
-/// pair alone: the precomputed conflicts must agree with it.
+/// Returns true if a call of `tool` must wait for an unsettled call of `other`. It is computed for
+/// this pair alone, and the precomputed conflicts must agree with it.
 pub(crate) fn waits_for(program: &Program, tool: usize, other: usize) -> bool {
     let mine = footprint(&program.tools[tool]);
     let theirs = footprint(&program.tools[other]);
@@ -80,7 +80,7 @@ pub(crate) fn waits_for(program: &Program, tool: usize, other: usize) -> bool {
 
 fn footprint(tool: &Tool) -> Footprint {
     let mut footprint = Footprint::default();
-    // What a call is believed to do, or how it is described, decides nothing.
+    // The prior of a call and the description of a tool affect no decision.
     let decides = |clause: &&Clause| match &clause.kind {
         ClauseKind::Prior { .. } => false,
         ClauseKind::Risk { when, .. } => tool.gates().any(|(_, gate)| std::ptr::eq(gate, when)),
@@ -100,7 +100,7 @@ fn footprint(tool: &Tool) -> Footprint {
             }
             ClauseKind::Requires { any_of, .. } => {
                 footprint.read_history.extend(any_of.iter().filter_map(|r| r.since));
-                // A failure ends what `latest` asks for.
+                // A failure changes the answer for `latest`.
                 let latest = any_of.iter().filter(|r| r.latest).map(|r| r.tool);
                 footprint.read_history.extend(latest);
             }
@@ -139,7 +139,7 @@ impl Footprint {
                 self.read_history.insert(*tool);
                 self.read_history.extend(since);
             }
-            // Whatever settles pushes an older call out of the window.
+            // Any settlement pushes an older call out of the window.
             ExprKind::Calls { recent: Some(WindowSize::Last(_)), .. } => {
                 self.read_every_history = true;
             }

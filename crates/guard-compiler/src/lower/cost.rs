@@ -1,8 +1,8 @@
-//! Costs: the worst-case number of steps of deciding each tool's calls.
+//! Costs: the worst-case number of steps to decide a call of each tool.
 //!
-//! A step is the evaluation of one node. A quantifier evaluates its body once per possible element
-//! of its collection; a collection that is not a parameter, variable or literal counts with the
-//! default bound.
+//! A step is the evaluation of one node. A quantifier evaluates its body once for each possible
+//! element of its collection. A collection that is not a parameter, variable or literal counts with
+//! the default bound.
 
 use guard_plan::builtin::{Builtin, MAX_COMMANDS, ReturnKind};
 use guard_plan::plan::{
@@ -85,7 +85,7 @@ fn decision(plan: &Plan, tool: &Tool) -> u64 {
     total
 }
 
-/// The elements that a `remove` from a list looks at.
+/// Returns the number of elements that a `remove` from a list examines.
 fn searched(plan: &Plan, effect: &Effect) -> u64 {
     if effect.op != EffectOp::Remove {
         return 0;

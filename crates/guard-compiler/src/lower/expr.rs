@@ -127,7 +127,7 @@ fn node(t: &Tables, e: &Expr, out: &mut Vec<Node>) -> Node {
     }
 }
 
-/// Returns whether the expression reads a value marked `secret`.
+/// Returns true if the expression reads a value marked `secret`.
 pub(crate) fn is_secret(program: &Program, e: &Expr, params: &[Field]) -> bool {
     let mut secret = false;
     e.walk(&mut |part| {
@@ -157,7 +157,7 @@ fn add_places<'e>(e: &'e Expr, found: &mut Vec<&'e Expr>) {
         found.push(e);
         return;
     }
-    // A place under a binder varies from element to element.
+    // A place with a bound variable varies from element to element.
     if let ExprKind::Quantified { over, .. } = &e.kind {
         over.iter().for_each(|o| add_places(o, found));
         return;
@@ -185,7 +185,8 @@ fn is_place(e: &Expr) -> bool {
     }
 }
 
-/// Returns whether the author has a name for a value that varies. Of a named test its operands are shown instead.
+/// Returns true if the author has a name for a value that varies. For a named test, its operands
+/// are shown instead.
 fn is_named_value(e: &Expr) -> bool {
     if e.name.is_none() || *e.ty.required() == crate::hir::Type::Bool {
         return false;
@@ -231,7 +232,7 @@ pub(crate) fn label(program: &Program, e: &Expr, params: &[Field]) -> String {
         ExprKind::Unwrap(operand, _) | ExprKind::ToKey(operand, _) => inner(operand),
         ExprKind::Index(collection, at) => {
             let key = match (collection.ty.required(), &at.kind) {
-                // The text of a key that is no string is written as the key.
+                // A key that is not a string is written as the key, not as its text.
                 (crate::hir::Type::Map(key, ..), ExprKind::String(text))
                     if *key != crate::hir::MapKey::Text =>
                 {

@@ -1,12 +1,14 @@
 //! The order in which the lessons of one tool or source teach.
 //!
-//! The same lessons in another order are the same guard, and what else it declares changes nothing of them: they teach in
-//! the order of what they say. The plan lists them so, and the reference evaluator asks for it.
+//! The same lessons in another order are the same guard, and no other declaration changes them. So
+//! they teach in the order of their content. The plan lists them in this order, and the reference
+//! evaluator also uses it.
 
 use crate::hir::canon::Canon;
 use crate::hir::{Learn, Program, RuleMeta, Tool};
 
-/// Returns the order in which lessons teach, by position. Equal ones stand in the order of their rules.
+/// Returns the order in which lessons teach, by position. Equal lessons are in the order of their
+/// rules.
 pub(crate) fn order<'l>(
     program: &Program,
     tool: Option<&Tool>,

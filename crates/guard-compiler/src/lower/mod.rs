@@ -1,8 +1,8 @@
-//! Lowering: from the checked program to the plan. Total: every checked program has a plan.
+//! Lowering: from the checked program to the plan. It is total: every checked program has a plan.
 //!
-//! The order of the plan is independent of the order of declarations, so that the same guard,
-//! shuffled, has the same plan byte for byte. Source positions are stored beside the plan.
-//! `optimize` makes decisions faster.
+//! The order of the plan is independent of the order of declarations. So the same guard with
+//! shuffled declarations has the same plan, byte for byte. Source positions are stored next to the
+//! plan. `optimize` makes decisions faster.
 
 mod collect;
 mod conflicts;
@@ -37,7 +37,7 @@ pub(crate) fn lower(program: &Program, files: &[SourceFile]) -> (Plan, Sources) 
     (plan, sources)
 }
 
-/// Fills in the conditions of the scenarios' `expect` steps, in order.
+/// Fills in the conditions of the `expect` steps of the scenarios, in order.
 pub(crate) fn lower_expectations(
     program: &Program,
     conditions: &[hir::Expr],
@@ -191,7 +191,7 @@ impl Lowering<'_> {
         RuleMeta { owner: rule.owner.clone(), doc: rule.doc.clone(), shadow: rule.shadow, span }
     }
 
-    /// Returns a provisional number; the final one follows the order of the plan.
+    /// Returns a provisional number. The final number follows the order of the plan.
     fn span(&mut self, span: Span) -> SpanId {
         self.spans.push(span);
         (self.spans.len() - 1) as SpanId
@@ -218,7 +218,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Returns the arguments and state that a condition reads, to be shown with a refusal.
+    /// Returns the arguments and state that a condition reads, to show them with a refusal.
     fn shows(&self, condition: &hir::Expr, params: &[hir::Field]) -> Vec<plan::Show> {
         let mut shown: Vec<plan::Show> = Vec::new();
         for place in expr::places(condition) {
@@ -265,7 +265,7 @@ impl<'t> LineStarts<'t> {
         LineStarts { text, starts }
     }
 
-    /// Returns the line and column, both from 1, columns in characters.
+    /// Returns the line and the column, both from 1. Columns are in characters.
     fn locate(&self, offset: usize) -> (u32, u32) {
         let line = self.starts.partition_point(|start| *start <= offset).max(1);
         let start = self.starts[line - 1];

@@ -282,7 +282,7 @@ pub(super) fn rules(tool: &mut Tool) -> impl Iterator<Item = &mut RuleMeta> {
         .chain(endorsements)
 }
 
-/// Sorts the rules of each kind but lessons by content, not by position.
+/// Sorts the rules of each kind except for lessons by content, not by position.
 fn sort(tool: &mut Tool) {
     tool.requires.iter_mut().for_each(|r| r.any_of.sort_by_cached_key(|a| format!("{a:?}")));
     by_content(&mut tool.requires, |r| &mut r.rule);
@@ -300,7 +300,7 @@ fn sort(tool: &mut Tool) {
     tool.limits.sort_by_cached_key(|l| format!("{l:?}"));
 }
 
-/// Sorts by everything but the span, which only separates equal rules.
+/// Sorts by everything except for the span. The span only orders equal rules.
 pub(super) fn by_content<T: std::fmt::Debug>(
     rules: &mut Vec<T>,
     meta: fn(&mut T) -> &mut RuleMeta,

@@ -1,5 +1,5 @@
-//! `drop`: removes rules that can never apply. Their reads and writes stay declared, since calls in
-//! flight wait for declared writes, not for evaluated rules.
+//! `drop`: removes rules that can never apply. Their reads and writes remain declared, because
+//! calls in flight wait for declared writes and not for evaluated rules.
 
 use super::PassWork;
 use guard_plan::plan::{Expr, Node, Plan, Tool, ToolId};
@@ -59,7 +59,7 @@ fn conditions(tool: &mut Tool, gone: &mut Vec<String>) {
         }
         !never(&requires.when)
     });
-    // An approval whose condition always holds stays: the help of a refusal follows only
+    // An approval whose condition always holds stays, because the help of a refusal uses only
     // unconditional requirements.
     tool.approvals.retain(|approval| {
         if never(&approval.when) {

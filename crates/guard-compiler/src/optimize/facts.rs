@@ -1,4 +1,5 @@
-//! Static facts about expressions: the possibility of a fault, and of a missing option.
+//! Static facts about expressions: whether they can fault, and whether they can be a missing
+//! option.
 
 use super::tree::ExprTree;
 use guard_plan::builtin::Builtin;
@@ -34,14 +35,14 @@ impl TypeFacts {
         }
     }
 
-    /// Returns whether it always has a value and does not ask the world: then the time of its
+    /// Returns true if it always has a value and does not ask the world. Then the time of its
     /// evaluation does not matter.
     pub fn total(&self, tool: Option<ToolId>, tree: &ExprTree) -> bool {
         let itself = match &tree.node {
-            // Arithmetic may overflow, options may be empty, monitors keep the faults of their
+            // Arithmetic may overflow, options may be empty, and monitors keep the faults of their
             // operands.
             Node::Neg(_) | Node::Arith(..) | Node::Unwrap(_) | Node::Temporal(_) => false,
-            // Readers of `json` may be no texts.
+            // Readers of type `json` may not be texts.
             Node::Exists(_) | Node::Probe(_) | Node::MayRead(..) => false,
             Node::RemainingTime => self.deadline,
             Node::Quantified { op, over, .. } => {
@@ -57,7 +58,7 @@ impl TypeFacts {
         itself && tree.kids.iter().all(|kid| self.total(tool, kid))
     }
 
-    /// Returns whether it is never the missing option.
+    /// Returns true if it is never the missing option.
     pub fn present(&self, tool: Option<ToolId>, tree: &ExprTree) -> bool {
         let kid = |at: usize| tree.kids.get(at).is_some_and(|kid| self.present(tool, kid));
         match &tree.node {
@@ -83,7 +84,7 @@ impl TypeFacts {
         }
     }
 
-    /// Returns whether it is always a collection; `json` may be anything.
+    /// Returns true if it is always a collection. A `json` value may be anything.
     fn is_collection(&self, tool: Option<ToolId>, tree: &ExprTree) -> bool {
         let typed = |ty: TypeId| self.collections.get(ty as usize).is_some_and(|is| *is);
         match &tree.node {
@@ -103,7 +104,7 @@ impl TypeFacts {
     }
 }
 
-/// Returns whether a builtin has a value for all arguments of its kinds.
+/// Returns true if a builtin has a value for all arguments of its kinds.
 pub(crate) fn never_faults(builtin: Builtin) -> bool {
     use Builtin as B;
     matches!(

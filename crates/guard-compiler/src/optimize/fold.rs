@@ -1,5 +1,5 @@
-//! `fold`: evaluates constant expressions. An expression with a fault stays, and faults when it is
-//! evaluated.
+//! `fold`: evaluates constant expressions. An expression with a fault stays unchanged, and faults
+//! when it is evaluated.
 
 use super::PassWork;
 use super::facts::TypeFacts;

@@ -70,13 +70,13 @@ fn join(
     Some(ExprTree { node: Node::Matches(0, id), kids: a.kids.clone() })
 }
 
-/// Groups a pattern; one that was merged before is already a sequence of groups.
+/// Groups a pattern. A pattern that was merged before is already a sequence of groups.
 fn grouped(pattern: &str) -> String {
     format!("(?:{pattern})")
 }
 
-/// Returns whether a pattern means the same inside a group: a pattern with special whitespace and
-/// `#` could make the following text a comment.
+/// Returns true if a pattern has the same meaning inside a group. A pattern with special whitespace
+/// and `#` could turn the following text into a comment.
 fn plain(pattern: &str) -> bool {
     let flags = pattern.match_indices("(?").map(|(at, _)| &pattern[at + 2..]);
     flags.into_iter().all(|rest| {
@@ -105,7 +105,8 @@ fn glob(tree: ExprTree, table: &RefCell<Vec<String>>) -> ExprTree {
     ExprTree { node: Node::Matches(0, id), kids }
 }
 
-/// Converts a glob: `*` is any run without `/`, `**` any run, `?` one character but `/`.
+/// Converts a glob: `*` matches any characters except for `/`, `**` matches any characters, `?`
+/// matches one character except for `/`.
 fn regex_of(glob: &str) -> String {
     let mut out = String::from(r"\A(?s:");
     let mut chars = glob.chars().peekable();

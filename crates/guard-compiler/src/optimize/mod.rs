@@ -1,9 +1,9 @@
 //! Optimization: from the plan as lowered to an equivalent plan with less work per decision.
 //!
-//! Every pass preserves the behaviour: in every session, verdicts, reasons with their order, and
-//! state are the same as before, faults included. Each pass is a file and a verb; [`PASSES`] lists
-//! all of them. The kernel contains the machine-dependent optimizations (compiled expressions,
-//! dispatch, bit sets).
+//! Every pass preserves the behaviour: in every session, verdicts, reasons and their order, and the
+//! state are the same as before, including faults. Each pass has one file and a verb as its name.
+//! [`PASSES`] lists all passes. The kernel contains the machine-dependent optimizations (compiled
+//! expressions, dispatch, bit sets).
 
 mod drop;
 mod facts;
@@ -20,7 +20,7 @@ use facts::TypeFacts;
 pub(crate) use facts::never_faults;
 use guard_plan::plan::{Plan, Rewrite, ToolId};
 
-/// A pass, by its verb.
+/// A pass, identified by its verb.
 struct OptimizerPass {
     verb: &'static str,
     run: fn(&mut PassWork<'_>),

@@ -28,7 +28,7 @@ enum RewriteKind {
 }
 
 impl Notes {
-    /// Records a rewritten expression; a second rewrite continues the first.
+    /// Records a rewritten expression. A second rewrite continues the first.
     pub fn rewritten(
         &mut self,
         verb: &'static str,
@@ -80,7 +80,8 @@ impl Notes {
             let passes = note.verbs.into_iter().map(String::from).collect();
             Rewrite { tool: tool.map(|tool| tool.name.clone()), passes, before, after }
         };
-        // The rules in the plan are ordered independently of the source; so are the notes.
+        // The order of the rules in the plan is independent of the source, and so is the order of
+        // the notes.
         let mut notes = self.notes;
         notes.sort_by_key(|note| (note.tool.is_none(), note.tool));
         notes.into_iter().map(said).collect()

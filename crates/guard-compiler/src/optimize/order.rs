@@ -1,8 +1,8 @@
-//! `order`: of operands that cannot fault and do not ask the world, the cheapest is evaluated
+//! `order`: among the operands that cannot fault and do not ask the world, evaluates the cheapest
 //! first.
 //!
-//! The others keep their positions, and no operand moves past them, since their evaluation must not
-//! change.
+//! The other operands keep their positions, and no operand moves past them, because their
+//! evaluation must not change.
 
 use super::PassWork;
 use super::facts::TypeFacts;
@@ -22,8 +22,8 @@ fn node(facts: &TypeFacts, tool: Option<ToolId>, tree: ExprTree) -> ExprTree {
     }
 }
 
-/// Both connectives are associative, faults included: a chain is evaluated from left to right in
-/// any grouping.
+/// Orders the operands of a chain. Both connectives are associative, including faults, so a chain
+/// is evaluated from left to right in any grouping.
 fn chain(
     facts: &TypeFacts,
     tool: Option<ToolId>,
@@ -65,7 +65,7 @@ fn cost(tree: &ExprTree) -> u64 {
         Node::Index(..) | Node::Within(..) | Node::Origin(_) => 8,
         Node::In(..) => 4 + tree.size(),
         Node::Call(..) => 15,
-        // It reads a text word by word.
+        // It searches a text word by word.
         Node::MayRead(..) => 40,
         // A body is usually evaluated more than once.
         Node::Quantified { .. } => return kids.saturating_mul(16),

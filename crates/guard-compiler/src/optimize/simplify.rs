@@ -35,8 +35,8 @@ fn first(mut tree: ExprTree) -> ExprTree {
     tree.kids.swap_remove(0)
 }
 
-/// `not not a` is `a`; `not a == b` is `a != b`, missing or not; an ordering is reversed only if
-/// both sides are always present.
+/// Simplifies `not not a` to `a`, and `not a == b` to `a != b`, even if an operand is missing. An
+/// ordering is reversed only if both sides are always present.
 fn negation(facts: &TypeFacts, tool: Option<ToolId>, tree: ExprTree) -> ExprTree {
     let inner = &tree.kids[0];
     match inner.node {
@@ -60,7 +60,7 @@ fn negation(facts: &TypeFacts, tool: Option<ToolId>, tree: ExprTree) -> ExprTree
     }
 }
 
-/// `a == true` is `a`, if `a` is always present.
+/// Simplifies `a == true` to `a`, if `a` is always present.
 fn equality(facts: &TypeFacts, tool: Option<ToolId>, tree: ExprTree) -> ExprTree {
     let known = (tree.kids[0].known(), tree.kids[1].known());
     let (truth, other) = match known {
@@ -77,8 +77,8 @@ fn equality(facts: &TypeFacts, tool: Option<ToolId>, tree: ExprTree) -> ExprTree
     if truth { side } else { ExprTree::one(Node::Not, side) }
 }
 
-/// `if c then true else false` is `c`; with two equal branches, a condition that cannot fault is
-/// dropped.
+/// Simplifies `if c then true else false` to `c`. If both branches are equal, a condition that
+/// cannot fault is removed.
 fn choice(facts: &TypeFacts, tool: Option<ToolId>, tree: ExprTree) -> ExprTree {
     let [condition, then, other] = tree.kids.as_slice() else { return tree };
     match (then.known(), other.known()) {
@@ -92,7 +92,7 @@ fn choice(facts: &TypeFacts, tool: Option<ToolId>, tree: ExprTree) -> ExprTree {
     }
 }
 
-/// Membership in a literal with one element is equality.
+/// Simplifies membership in a literal with one element to equality.
 fn membership(tree: ExprTree) -> ExprTree {
     let single = matches!(&tree.kids[1].node, Node::List(ids) | Node::Set(ids) if ids.len() == 1);
     if !single {

@@ -1,13 +1,13 @@
 //! `sweep`: removes patterns that passes added and no expression uses.
 //!
-//! The patterns of the plan as lowered keep their indexes, used or not: expressions beside the plan
-//! (expectations of tests, queries of tools on a session) refer to them.
+//! The patterns of the plan as lowered keep their indexes, used or not, because expressions outside
+//! the plan (expectations of tests, queries of tools on a session) refer to them.
 
 use super::{PassWork, visit};
 use guard_plan::plan::{Node, RegexId};
 use std::collections::BTreeMap;
 
-/// Keeps, of the patterns that passes have added, the used ones, sorted.
+/// Keeps the used ones of the patterns that passes have added, sorted.
 pub(super) fn sweep(work: &mut PassWork<'_>) {
     let first = work.lowered.regexes.len() as RegexId;
     let plan = &mut *work.plan;

@@ -3,7 +3,7 @@
 use guard_plan::plan::{Expr, Node, NodeId};
 use guard_plan::value::Value;
 
-/// A node with its children; the child indexes in `node` are unused and zero.
+/// A node with its children. The child indexes in `node` are unused and zero.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ExprTree {
     pub node: Node,
@@ -27,22 +27,22 @@ impl ExprTree {
         done.pop().flatten().unwrap_or_else(|| ExprTree::leaf(Node::None))
     }
 
-    /// A node without children.
+    /// Returns a node without children.
     pub fn leaf(node: Node) -> ExprTree {
         ExprTree { node, kids: Vec::new() }
     }
 
-    /// A truth value.
+    /// Returns a literal truth value.
     pub fn bool(value: bool) -> ExprTree {
         ExprTree::leaf(Node::Bool(value))
     }
 
-    /// A node with one child.
+    /// Returns a node with one child.
     pub fn one(node: fn(NodeId) -> Node, kid: ExprTree) -> ExprTree {
         ExprTree { node: node(0), kids: vec![kid] }
     }
 
-    /// A node with two children.
+    /// Returns a node with two children.
     pub fn two(node: fn(NodeId, NodeId) -> Node, a: ExprTree, b: ExprTree) -> ExprTree {
         ExprTree { node: node(0, 0), kids: vec![a, b] }
     }
@@ -70,12 +70,12 @@ impl ExprTree {
         rewrite(ExprTree { node, kids })
     }
 
-    /// The number of its nodes.
+    /// Returns the number of its nodes.
     pub fn size(&self) -> u64 {
         1 + self.kids.iter().map(ExprTree::size).sum::<u64>()
     }
 
-    /// Returns its truth value, if it is a literal.
+    /// Returns the truth value, if it is a literal.
     pub fn known(&self) -> Option<bool> {
         match self.node {
             Node::Bool(value) => Some(value),
@@ -83,7 +83,7 @@ impl ExprTree {
         }
     }
 
-    /// Returns its value, if it is constant.
+    /// Returns the value, if it is constant.
     pub fn constant(&self) -> Option<Value> {
         let all = || self.kids.iter().map(ExprTree::constant).collect::<Option<Vec<_>>>();
         Some(match &self.node {

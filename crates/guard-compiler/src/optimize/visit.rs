@@ -4,10 +4,10 @@ use guard_plan::plan::*;
 
 type Visit<'v> = &'v mut dyn FnMut(Option<ToolId>, &mut Expr);
 
-/// Visits every expression of which nothing but the value counts, with the tool whose parameters it
-/// reads. What is written into state or taught stays as written, since what it reads counts as
-/// well, for trust (semantics §8). So do expressions that only messages show, initial values,
-/// goals and completion.
+/// Visits every expression for which only the value matters, with the tool whose parameters it
+/// reads. Expressions that are written into state or taught are not visited: for them, the reads
+/// matter as well, for trust (semantics §8). Initial values, goals, completion, and expressions
+/// that only messages show are not visited either.
 pub(super) fn deciding(plan: &mut Plan, visit: Visit<'_>) {
     for (id, tool) in (0..).zip(&mut plan.tools) {
         self::tool(tool, &mut |expr| visit(Some(id), expr));

@@ -1,6 +1,8 @@
-//! Steps of scenarios beside the plan: calls that their tools do not take, and expectations that no session can answer.
+//! Checks of scenario steps against the plan: calls whose arguments their tools do not accept, and
+//! expectations that no session can fulfil.
 //!
-//! Nothing here runs a step: what fits is decided by the kernel's decoder and by the plan's tables.
+//! Nothing here runs a step. The decoder of the kernel and the tables of the plan decide what is
+//! valid.
 
 use super::{Call, Scenario, ScenarioStep, StepKind};
 use crate::errors;
@@ -13,7 +15,7 @@ use guard_syntax::diagnostic::Diagnostic;
 /// The workspace of every scenario.
 const WORKSPACE: &str = "/workspace";
 
-/// Reports the steps that can only fail.
+/// Reports the steps that always fail.
 pub(crate) fn check(plan: &Plan, scenarios: &[Scenario], diagnostics: &mut Vec<Diagnostic>) {
     let steps = scenarios.iter().flat_map(|scenario| &scenario.steps);
     diagnostics.extend(steps.filter_map(|step| unfit(plan, step)));
@@ -70,7 +72,7 @@ fn is_served(plan: &Plan, call: &Call) -> bool {
     tool.is_some_and(Tool::is_served)
 }
 
-/// Returns the first problem of a call's arguments.
+/// Returns the first problem with the arguments of a call.
 fn problem(plan: &Plan, call: &Call) -> Option<String> {
     let tool = plan.tools.iter().find(|tool| tool.wire_name == call.tool)?;
     let matches = |id: u32, text: &str| {

@@ -13,7 +13,7 @@ use guard_syntax::span::Span;
 
 /// The questions about earlier calls.
 const HISTORY: [&str; 4] = ["called", "failed", "calls", "failures"];
-/// Questions that are no pure functions.
+/// Questions that are not pure functions.
 const QUESTIONS: [&str; 11] = [
     "called",
     "failed",
@@ -33,7 +33,7 @@ pub(super) fn is_test(name: &str) -> bool {
     TABLE.iter().any(|row| row.name == name && row.gives == ReturnKind::Bool)
 }
 
-/// A question about earlier calls, taken apart.
+/// The parts of a question about earlier calls.
 struct AskedHistory<'e> {
     name: &'e Ident,
     args: &'e [Arg],
@@ -119,7 +119,7 @@ impl TypeChecker<'_, '_> {
             ));
             return broken(span);
         }
-        // What the host reports is spent, whatever is left.
+        // The reports of the host count as spent, even if nothing is left.
         let least = (!unit_of.host_charged && !self.program.shadow).then_some(0);
         typed(ExprKind::Remaining(id), Type::Decimal(least, None), span)
     }
@@ -155,7 +155,7 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// The fact of this name, reported where there is none.
+    /// Returns the fact of this name, and reports an error if there is none.
     pub(super) fn fact(&mut self, name: &Ident) -> Option<usize> {
         let found = self.names.facts.get(&name.node);
         if found.is_none() {
@@ -208,7 +208,7 @@ impl TypeChecker<'_, '_> {
         typed(ExprKind::Known(id, values), Type::Bool, span)
     }
 
-    /// `fact[a, b]`: the row with these keys.
+    /// Types `fact[a, b]`: the row with these keys.
     pub(super) fn row(
         &mut self,
         id: usize,
@@ -233,7 +233,7 @@ impl TypeChecker<'_, '_> {
         typed(ExprKind::Row(id, keys), Type::Record(row).optional(), span)
     }
 
-    /// `last(T).arg` and `last(T).result`.
+    /// Types `last(T).arg` and `last(T).result`.
     pub(super) fn last(
         &mut self,
         last: &Ident,
@@ -264,7 +264,7 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// The first argument of a question about calls: a tool.
+    /// Returns the tool that is the first argument of a question about calls.
     fn tool_argument(&mut self, question: &Ident, args: &[Arg]) -> Option<ToolId> {
         match args.first() {
             Some(Arg {
@@ -283,7 +283,8 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// A question about earlier calls with its `since` and `within`; none where it is something else.
+    /// Types a question about earlier calls with its `since` and `within`; `None` if it is
+    /// something else.
     pub(super) fn history(&mut self, e: &ast::Expr, scope: &mut Scope) -> Option<Expr> {
         let history = match take_apart(e) {
             Some(Ok(history)) => history,
@@ -347,7 +348,7 @@ impl TypeChecker<'_, '_> {
         Some(typed(kind, ty, h.span))
     }
 
-    /// Key arguments: parameters of `tool`, ascending, each with a value of its type.
+    /// Types key arguments: parameters of `tool`, ascending, each with a value of its type.
     pub(super) fn keys(
         &mut self,
         tool: ToolId,
@@ -398,7 +399,8 @@ impl TypeChecker<'_, '_> {
     }
 }
 
-/// `called(T) since B within D`, in any nesting; none where `e` is no such question.
+/// Returns the parts of `called(T) since B within D`, in any nesting; `None` if `e` is no such
+/// question.
 fn take_apart(e: &ast::Expr) -> Option<Result<AskedHistory<'_>, (String, Span, String)>> {
     match &e.kind {
         ast::ExprKind::Call(name, args) if HISTORY.contains(&name.node.as_str()) => {
@@ -440,7 +442,7 @@ fn take_apart(e: &ast::Expr) -> Option<Result<AskedHistory<'_>, (String, Span, S
     }
 }
 
-/// `last N calls` where it says nothing.
+/// The problem with `last N calls` in a place where it has no meaning.
 pub(super) fn last_calls_misplaced(span: Span) -> Diagnostic {
     let message =
         "`last N calls` stands right after `calls(tool) within` or `failures(tool) within`"
@@ -448,7 +450,7 @@ pub(super) fn last_calls_misplaced(span: Span) -> Diagnostic {
     errors::arguments(span, message, "(failures(tool) within last 10 calls)")
 }
 
-/// The number of `last N calls`.
+/// Returns the number of `last N calls`.
 fn last_calls(text: &str) -> Result<u32, String> {
     let number = text.parse().ok().filter(|number| (1..=MAX_LAST_CALLS).contains(number));
     number.ok_or_else(|| format!("is no whole number from 1 to {MAX_LAST_CALLS}"))

@@ -1,4 +1,5 @@
-//! Calls of builtins: their arguments, and the types that they give. What asks the session or the world is in `ask`.
+//! Calls of builtins: their arguments and their types. Questions to the session or the world are in
+//! `ask`.
 
 use super::TypeChecker;
 use super::scope::Scope;
@@ -19,9 +20,9 @@ impl TypeChecker<'_, '_> {
         span: Span,
         scope: &mut Scope,
     ) -> Expr {
-        // The folder of a command is the workspace where none is given.
+        // The default folder of a command is the workspace.
         let folder_left_out = row.builtin == Builtin::Commands && args.len() == 1;
-        // What the user said is no argument that is written.
+        // The words of the prompts are not an argument that a guard writes.
         let written = row.written();
         let asks_what_was_said = row.takes.contains(&ParamKind::Said);
         if asks_what_was_said && !scope.place.asks() {
@@ -87,7 +88,7 @@ impl TypeChecker<'_, '_> {
         typed(ExprKind::Call(row.builtin, typed_args), ty, span)
     }
 
-    /// An argument of a builtin that a guard does not write.
+    /// Returns an argument of a builtin that a guard does not write.
     fn unwritten(&self, kind: ParamKind, args: &[Expr], span: Span) -> Option<Expr> {
         Some(match kind {
             ParamKind::Said => typed(ExprKind::Said, Type::string(), span),
@@ -106,7 +107,8 @@ impl TypeChecker<'_, '_> {
         })
     }
 
-    /// The places of a builtin's arguments; a literal comes after the argument that says its type.
+    /// Returns the order in which the arguments of a builtin are typed. A literal comes after the
+    /// argument that determines its type.
     fn guides_first(&self, row: &BuiltinRow, args: &[Arg], scope: &Scope) -> Vec<usize> {
         match (row.takes, args) {
             ([ParamKind::Number | ParamKind::Ordered | ParamKind::Elements, _], [a, b])
@@ -118,7 +120,8 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// An argument of a builtin: of its kind, or an option where a test of a missing text is fine.
+    /// Types an argument of a builtin: it has the required kind, or it is an option if a test of a
+    /// missing text is allowed.
     fn argument(
         &mut self,
         row: &BuiltinRow,
@@ -180,7 +183,7 @@ pub(super) fn accepts(kind: ParamKind, ty: &Type, same: Option<&Type>) -> bool {
             ty,
             Type::Path | Type::Url | Type::Int(..) | Type::Decimal(..) | Type::Bool | Type::Enum(_)
         ),
-        // No argument that is written fits.
+        // No argument that a guard writes has this kind.
         ParamKind::Said | ParamKind::Workspace | ParamKind::Variants => false,
         ParamKind::Measurable => {
             let measured = matches!(
@@ -213,13 +216,13 @@ fn gives(row: &BuiltinRow, args: &[Expr]) -> Type {
         ReturnKind::OptionalDecimal => Type::Decimal(None, None).optional(),
         ReturnKind::OptionalPath => Type::Path.optional(),
         ReturnKind::Strings => Type::List(Type::string().into(), None),
-        // The record is the checker's to make.
+        // The checker makes the record.
         ReturnKind::Commands => Type::Error,
         ReturnKind::Same => same_bounds(row.builtin, args),
     }
 }
 
-/// The bounds of `min`, `max`, `abs` and `joined`.
+/// Returns the bounds of `min`, `max`, `abs` and `joined`.
 fn same_bounds(builtin: Builtin, args: &[Expr]) -> Type {
     let range = |ty: &Type| match ty {
         Type::Int(l, h) | Type::Decimal(l, h) | Type::Duration(l, h) => (*l, *h),

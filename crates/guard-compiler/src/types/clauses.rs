@@ -1,4 +1,4 @@
-//! Clauses of tools and policies, spread over the tools they govern.
+//! Clauses of tools and policies, applied to the tools that they govern.
 
 use super::governs::{Governing, Governs, shortened};
 use super::lets::Lets;
@@ -127,7 +127,7 @@ impl<'a> TypeChecker<'a, '_> {
         self.requirement_cycles();
     }
 
-    /// For every tool its own clauses, then those of the policies that govern it.
+    /// Returns for every tool its own clauses, then the clauses of the policies that govern it.
     fn governing(&mut self) -> Vec<Vec<Governs<'a>>> {
         let names = self.names;
         let none: Rc<Governed> = Rc::default();
@@ -253,7 +253,7 @@ impl<'a> TypeChecker<'a, '_> {
             }
             C::Risk { .. } | C::Prior { .. } => self.nature(governing, rule, tool, scope),
             C::Irreversible | C::Returns(..) | C::Tags(_) => self.description(governing, tool),
-            // Its uses are typed where they stand.
+            // Its uses are typed where they occur.
             C::Let { .. } => {}
             C::Name(_) | C::Trusted { .. } | C::Untrusted(_) | C::Undecoded(_) => {
                 self.description(governing, tool);
@@ -261,7 +261,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// The risk of a tool, and the belief in its success.
+    /// Types the risk of a tool, and the prior of its success.
     fn nature(
         &mut self,
         governing: Governing<'a>,
@@ -307,7 +307,7 @@ impl<'a> TypeChecker<'a, '_> {
         tool.clauses.push(Clause { rule, kind });
     }
 
-    /// A parameter of a prior: a decimal above 0, of the state.
+    /// Types a parameter of a prior: a decimal above 0 that reads only state.
     fn belief(&mut self, e: &ast::Expr, scope: &mut Scope) -> Expr {
         let value = self.value(e, &Type::decimal(), scope);
         if let Type::Decimal(_, Some(high)) = value.ty
@@ -332,7 +332,7 @@ impl<'a> TypeChecker<'a, '_> {
         value
     }
 
-    /// Clauses that describe a tool rather than govern it.
+    /// Checks clauses that describe a tool rather than govern it.
     fn description(&mut self, governing: Governing<'a>, tool: &mut hir::Tool) {
         use ast::ClauseKind as C;
         let clause = governing.clause;
@@ -363,7 +363,7 @@ impl<'a> TypeChecker<'a, '_> {
                 }
                 "undecoded"
             }
-            // The signature has it.
+            // It is part of the signature.
             _ => return,
         };
         if let Some(policy) = governing.policy {
@@ -371,7 +371,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// The condition of a `when` or `unless` that holds a call back when it comes true.
+    /// Types the condition of a `when` or `unless` that holds a call back if the condition applies.
     pub(super) fn guard(&mut self, guard: &ast::ClauseCondition, scope: &mut Scope) -> Expr {
         let outer = std::mem::replace(&mut scope.missing, MissingMeaning::Refuses(!guard.unless));
         let condition = self.condition(&guard.condition, scope);
@@ -379,7 +379,7 @@ impl<'a> TypeChecker<'a, '_> {
         negated_if(guard.unless, condition)
     }
 
-    /// A message; whatever it interpolates may be missing.
+    /// Types a message. The interpolated values may be missing.
     pub(super) fn message(&mut self, template: &ast::Template, scope: &mut Scope) -> hir::Message {
         let outer = std::mem::replace(&mut scope.missing, MissingMeaning::Any);
         let mut parts = Vec::new();
@@ -479,10 +479,11 @@ impl<'a> TypeChecker<'a, '_> {
         tool.clauses.push(Clause { rule, kind: ClauseKind::Limit { limit: id, by } });
     }
 
-    /// A tool writes a place at most once, policies included. Distinct fields of one entry are distinct, and so may entries be that are
-    /// reached by different keys.
+    /// Checks that a tool writes each place at most once, including the writes of policies.
+    /// Different fields of one entry are different places, and entries with different keys may be.
     fn written_once(&mut self, tool: &hir::Tool, clauses: &[Governing]) {
-        // Each target with whether its keys are compared with those of the others when the call is judged.
+        // Each target, and true if its keys are compared with those of the others when the call is
+        // judged.
         let mut effects: Vec<(&ast::Target, bool)> = Vec::new();
         let mut observes: Vec<(&ast::Target, bool)> = Vec::new();
         self.transformed_once(tool, clauses);
@@ -513,7 +514,7 @@ impl<'a> TypeChecker<'a, '_> {
     }
 }
 
-/// `not e` where `negate`.
+/// Returns `not e` if `negate`, otherwise `e`.
 pub(crate) fn negated_if(negate: bool, e: Expr) -> Expr {
     if !negate {
         return e;
@@ -522,7 +523,8 @@ pub(crate) fn negated_if(negate: bool, e: Expr) -> Expr {
     typed(ExprKind::Not(Box::new(e)), Type::Bool, span)
 }
 
-/// Returns true if two targets write the same place, or may do so where keys are not compared when the call is judged.
+/// Returns true if two targets write the same place, or may do so if keys are not compared when the
+/// call is judged.
 fn overlap(a: &ast::Target, b: &ast::Target, compared: bool) -> bool {
     for (x, y) in a.path.iter().zip(&b.path) {
         match (x, y) {
@@ -534,9 +536,9 @@ fn overlap(a: &ast::Target, b: &ast::Target, compared: bool) -> bool {
     true
 }
 
-/// The key of flow typing of the first `steps` steps of a target.
+/// Returns the key of flow typing of the first `steps` steps of a target.
 pub(crate) fn place_key(target: &ast::Target, steps: usize, scope: &Scope) -> Option<String> {
-    // What is said of a parameter that hides the variable is not said of the variable.
+    // Knowledge about a parameter that hides the variable does not apply to the variable.
     if scope.is_bound(&target.var.node) {
         return None;
     }

@@ -1,4 +1,5 @@
-//! Commands of a shell: the record that `commands` gives, and the denial of what only the shell could know.
+//! Commands of a shell: the record that `commands` returns, and the denial of commands that only
+//! the shell can interpret.
 
 use super::TypeChecker;
 use super::scope::Scope;
@@ -15,7 +16,8 @@ use std::sync::Arc;
 const NAME: &str = "SimpleCommand";
 
 impl TypeChecker<'_, '_> {
-    /// The record of a simple command. It is made where it is first needed, so that other plans do not have it.
+    /// Returns the record of a simple command. It is made when it is first needed, so that other
+    /// plans do not contain it.
     pub(super) fn simple_command(&mut self) -> usize {
         let is_ours =
             |def: &RecordDef| def.name == NAME && def.fields.len() == SIMPLE_COMMAND.len();
@@ -48,8 +50,8 @@ impl TypeChecker<'_, '_> {
         self.program.records.len() - 1
     }
 
-    /// Denies, for each parameter `command`, what cannot be known before the shell runs it, unless a rule of the tool
-    /// asks about it.
+    /// Denies, for each parameter `command`, commands whose effect is unknown before the shell runs
+    /// them, unless a rule of the tool asks about this.
     pub(super) fn unknown_commands(&mut self, tool: &mut hir::Tool, scope: &mut Scope) {
         for at in 0..tool.params.len() {
             if *tool.params[at].ty.required() != Type::Command {
@@ -66,7 +68,8 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// Returns whether a rule of the tool that can refuse reads this field of the commands in the parameter.
+    /// Returns true if a rule of the tool that can refuse calls reads this field of the commands in
+    /// the parameter.
     fn asks_of_command(&self, tool: &hir::Tool, param: u32, flag: &str) -> bool {
         let asks = |e: &Expr| reads_field(&self.program, e, param, flag);
         tool.clauses.iter().filter(|clause| !clause.rule.shadow).any(|clause| match &clause.kind {
@@ -129,7 +132,7 @@ pub(crate) fn field_of<'p>(program: &'p hir::Program, e: &Expr) -> Option<&'p st
     is_ours.then(|| &*record.fields[*at as usize].name)
 }
 
-/// `any c in commands(PARAM): not c.FLAG`, where the parameter is there.
+/// Returns `any c in commands(PARAM): not c.FLAG`, applied only if the parameter is present.
 fn condition(param: &str, flag: &str, optional: bool, span: Span) -> ast::Expr {
     use ast::ExprKind as E;
     let expr = |kind| ast::Expr { kind, span };

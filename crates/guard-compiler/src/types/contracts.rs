@@ -1,6 +1,6 @@
 //! Contracts: the envelope, the items, their bounds and references.
 //!
-//! Checked whole; the kernel carries nothing of them out yet, which a warning says.
+//! All parts of a contract are checked here.
 
 use super::forms::FormPlace;
 use super::scope::MissingMeaning;
@@ -15,9 +15,9 @@ use guard_plan::plan::{Bounds, Root, TakenForms};
 use guard_syntax::ast::{self, ContractClause, Ident, Str};
 use guard_syntax::span::Span;
 
-/// The bounds of a contract that says none.
+/// The default bounds of a contract.
 const BOUNDS: Bounds = Bounds { depth: 16, string: 10_000, bytes: 1 << 20, quarantine: 50 };
-/// The deepest that an item may be allowed to nest.
+/// The maximum allowed nesting of an item.
 const MAX_DEPTH: u32 = 100;
 
 impl TypeChecker<'_, '_> {
@@ -28,8 +28,8 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// Checks that a session can judge by a contract. A list that the host must give is reported, since nobody gives a
-    /// session lists; so are secret members.
+    /// Checks that a session can judge by a contract. A list that the host must provide is
+    /// reported, because sessions receive no lists. Secret members are reported too.
     pub(super) fn checkable(&mut self, at: hir::ContractId, name: &Ident) {
         let references = self.program.contracts.get(at).map(|contract| &contract.references);
         let given =
@@ -128,13 +128,14 @@ impl TypeChecker<'_, '_> {
             }
         }
         let record = self.program.records.len();
-        // Named apart from a record of the same name.
+        // It has a different name from a record of the same name.
         self.program.records.push(RecordDef::new(format!("contract {name}"), fields));
         let contract = hir::Contract { name, doc, span, root, record, lists, bounds, references };
         self.program.contracts.push(contract);
     }
 
-    /// Declares the document of a contract that is no envelope; returns what it is.
+    /// Declares the document of a contract that is not an envelope, and returns the kind of
+    /// document.
     fn whole(
         &mut self,
         contract: &ast::Contract,
@@ -250,8 +251,8 @@ impl TypeChecker<'_, '_> {
         hir::ItemShape::Schema(file.node.clone(), text)
     }
 
-    /// Returns the list whose items hold this list (`None` for the document), and the position of the field; `None` if
-    /// there is no such list. Adds the field where it is missing.
+    /// Returns the list whose items contain this list (`None` for the document), and the position
+    /// of the field; `None` if there is no such list. Adds the field if it is missing.
     fn holder(
         &mut self,
         path: &[Ident],
@@ -328,7 +329,7 @@ impl TypeChecker<'_, '_> {
         fields.push(hir::Field { name, wire, forms, ty, secret, caseless: false, doc, span });
     }
 
-    /// The member that ranks items, by its name in JSON.
+    /// Returns the member that ranks items, by its name in JSON.
     fn ranked_by(&mut self, by: &Ident, item: &Type) -> Option<String> {
         let Type::Record(id) = item else {
             if !matches!(item, Type::Json | Type::Error) {
@@ -444,7 +445,8 @@ impl TypeChecker<'_, '_> {
         })
     }
 
-    /// The type of a member of a value, or of the elements of one; and its name in JSON.
+    /// Returns the type of a member of a value, or of a member of its elements, and the member's
+    /// name in JSON.
     fn part(&mut self, ty: &Type, name: &Ident) -> Option<(Type, String)> {
         let element = match ty.required() {
             Type::List(element, _) | Type::Set(element, _) => element.required().clone(),
@@ -470,8 +472,8 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// Returns the possible targets of a reference: a collection in state, a fact, or a list that the host gives by
-    /// name.
+    /// Returns the possible targets of a reference: a collection in state, a fact, or a named list
+    /// of the host.
     fn allowed(&mut self, ty: &Type, allowed: &ast::Expr) -> Allowed {
         let ty = match ty.required() {
             Type::List(element, _) | Type::Set(element, _) => element.as_ref(),
@@ -520,7 +522,7 @@ impl TypeChecker<'_, '_> {
     }
 }
 
-/// The type of an item; of a schema's nothing is known.
+/// Returns the type of an item. For an item with a schema, nothing is known.
 fn item_type(shape: &hir::ItemShape) -> Type {
     match shape {
         hir::ItemShape::Type(ty) => ty.clone(),

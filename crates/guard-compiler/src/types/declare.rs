@@ -100,9 +100,9 @@ impl<'a> TypeChecker<'a, '_> {
         self.no_recursion();
     }
 
-    /// A record that holds itself would have no end.
+    /// Reports records that contain themselves, because their values would be infinite.
     fn no_recursion(&mut self) {
-        // The records each is made of, and how many collections lie between.
+        // The records that each record contains, and the number of collections in between.
         let uses: Vec<Vec<(usize, usize)>> = self
             .program
             .records
@@ -112,7 +112,8 @@ impl<'a> TypeChecker<'a, '_> {
                 r.fields.iter().filter_map(|f| record_in(&f.ty)).chain(cases).collect()
             })
             .collect();
-        // 0 unseen, 1 open, 2 done; iterative, since declarations may chain as long as the file.
+        // 0 unseen, 1 open, 2 done. The search is iterative, because chains of declarations may be
+        // as long as the file.
         let mut mark = vec![0u8; uses.len()];
         let mut depth = vec![1usize; uses.len()];
         for start in 0..uses.len() {
@@ -169,7 +170,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// The name of a record or union.
+    /// Returns the name of a record or union.
     fn record_name(&self, at: usize) -> &'a ast::Ident {
         let names = self.names;
         let records = names.records.items.len();
@@ -179,7 +180,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// Fields, parameters or columns: names once each, types known.
+    /// Declares fields, parameters or columns. Their names must be different and their types known.
     pub(super) fn fields(&mut self, what: &str, fields: &[ast::Field]) -> Vec<Field> {
         let mut seen: HashMap<&str, Span> = HashMap::new();
         let mut out = Vec::new();
@@ -261,9 +262,9 @@ impl<'a> TypeChecker<'a, '_> {
         self.program.units = units;
     }
 
-    /// Reports budgets that are never charged: they would limit nothing.
+    /// Reports budgets that are never charged, because they would limit nothing.
     pub(super) fn charged_budgets(&mut self) {
-        // A clause that is wrong may be the one that charges.
+        // A clause with an error may be the one that charges the budget.
         if self.diagnostics.iter().any(|d| d.is_error()) {
             return;
         }
@@ -318,7 +319,7 @@ impl<'a> TypeChecker<'a, '_> {
             }
             let row = self.program.records.len();
             let keys = if keys == 0 { columns.len() } else { keys };
-            // Named apart from a record of the same name.
+            // It has a different name from a record of the same name.
             self.program.records.push(RecordDef::new(format!("fact {}", entry.name.node), columns));
             let max = entry.decl.max.as_ref().and_then(|max| self.row_count(max));
             let fact = hir::Fact {
@@ -334,7 +335,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// The number of rows that a fact keeps.
+    /// Returns the number of rows that a fact keeps.
     fn row_count(&mut self, max: &ast::Literal) -> Option<u64> {
         let rows = self.count(max)?;
         match rows {
@@ -348,7 +349,7 @@ impl<'a> TypeChecker<'a, '_> {
         None
     }
 
-    /// A duration literal in milliseconds.
+    /// Returns the milliseconds of a duration literal.
     pub(super) fn duration(&mut self, text: &ast::Literal) -> Option<i64> {
         match literal::duration(&text.node) {
             Ok(ms) => Some(ms),
@@ -405,7 +406,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// The clauses of policies that say what tools return, and by whose word.
+    /// Returns the clauses of policies that declare the results of tools and the trust in them.
     fn described(&self) -> HashMap<ToolId, Vec<&'a Clause>> {
         let mut described: HashMap<ToolId, Vec<&Clause>> = HashMap::new();
         for (entry, tools) in self.names.policies.items.iter().zip(&self.governed) {
@@ -422,7 +423,8 @@ impl<'a> TypeChecker<'a, '_> {
         described
     }
 
-    /// The type of the result and its other forms, of the clauses of a tool and of its policies.
+    /// Returns the type of the result and its other forms, from the clauses of a tool and of its
+    /// policies.
     fn returns(&mut self, clauses: &[&Clause]) -> Option<(Type, TakenForms)> {
         let mut returns: Option<((Type, TakenForms), Span)> = None;
         for clause in clauses {
@@ -438,7 +440,7 @@ impl<'a> TypeChecker<'a, '_> {
                         let forms = self.forms(forms, &ty, FormPlace::Result);
                         (ty, forms)
                     });
-                    // A policy says it for each of its tools.
+                    // The clause of a policy applies to each of its tools.
                     self.results.insert(clause.span.0, result.clone());
                     returns = Some((result, clause.span.0));
                 }
@@ -448,7 +450,7 @@ impl<'a> TypeChecker<'a, '_> {
     }
 }
 
-/// The record a type is made of, and how many collections lie around it.
+/// Returns the record within a type, and the number of collections around it.
 pub(super) fn record_in(mut ty: &Type) -> Option<(usize, usize)> {
     let around = levels(ty);
     loop {
@@ -488,7 +490,7 @@ fn is_constant(e: &hir::Expr) -> bool {
     constant
 }
 
-/// The marks of a field that only a column may have.
+/// Returns the marks of a field that only a column may have.
 pub(super) fn marks(field: &ast::Field) -> impl Iterator<Item = &'static str> {
     let marks = [(field.key, "key"), (field.caseless, "caseless")];
     marks.into_iter().filter(|(set, _)| *set).map(|(_, word)| word)

@@ -1,8 +1,9 @@
-//! Defines and `let` in expressions: a use is typed as the expression that it stands for.
+//! Defines and `let` in expressions: a use is typed as the expression that replaces it.
 //!
-//! An expression of a define is typed in a scope of its own, in which a parameter means the argument, read where the
-//! argument was written. So nothing is renamed, no name of one place means something of another, and whatever is
-//! known of the text written out (options, trust, secrets, steps) is known of the use.
+//! The expression of a define is typed in its own scope. In this scope, a parameter means the
+//! argument, which is evaluated in the scope where it was written. So nothing is renamed, and no
+//! name changes its meaning. Everything that is known about the replaced text (options, trust,
+//! secrets, steps) is also known about the use.
 
 use super::TypeChecker;
 use super::declare::marks;
@@ -19,23 +20,23 @@ use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
 use std::rc::Rc;
 
-/// A define as its uses see it.
+/// A define as seen by its uses.
 #[derive(Clone)]
 pub(crate) struct Defined {
     pub params: Vec<Field>,
     pub ty: Type,
-    /// Its expression is in error, which was reported.
+    /// True if its expression has an error, which was reported.
     broken: bool,
 }
 
-/// A use that is written out around an expression.
+/// A use that is replaced, around the current expression.
 pub(crate) struct Use {
     span: Span,
-    /// It is a define, whose expression is judged by itself, too.
+    /// True for a define, whose expression is also checked separately.
     define: bool,
 }
 
-/// The meaning of a name or a call that stands for an expression.
+/// The meaning of a name or a call that is replaced by an expression.
 pub(crate) enum DefineMeaning<'s> {
     /// The argument of a parameter.
     Argument(GivenArgument<'s>),
@@ -44,7 +45,8 @@ pub(crate) enum DefineMeaning<'s> {
 }
 
 impl<'s> Scope<'s> {
-    /// Looks at the expression that `e` stands for, in its own scope; none where `e` stands for itself, or is in error.
+    /// Calls a function with the expression that replaces `e`, in its own scope; `None` if `e` is
+    /// not replaced, or has an error.
     pub fn written_out<T>(
         &self,
         e: &ast::Expr,
@@ -71,14 +73,14 @@ impl<'s> Scope<'s> {
         Some(look(&self.names.defines.items[at].decl.value, &self.of_define(given)))
     }
 
-    /// The size of an expression with everything written out.
+    /// Returns the size of an expression with everything replaced.
     fn size(&self, e: &ast::Expr) -> WrittenOut {
         let locals = self.locals.iter().map(|local| local.name.as_str());
         let hidden: Vec<&str> = locals.chain(self.params.iter().map(|p| p.name.as_str())).collect();
         self.lets.size_of(e, self.names, &hidden)
     }
 
-    /// The arguments of a use, in the order of the parameters.
+    /// Returns the arguments of a use, in the order of the parameters.
     fn arguments(&self, at: usize, args: &[Arg]) -> Result<Vec<GivenArgument<'s>>, WrongArgument> {
         let define = self.names.defines.items[at].decl;
         let mut values: Vec<Option<&ast::Expr>> = vec![None; define.params.len()];
@@ -113,10 +115,11 @@ impl<'s> Scope<'s> {
 /// The label of the use that leads to a problem within a define.
 const USED: &str = "used here";
 
-/// The most uses that are shown of one problem.
+/// The maximum number of uses that are shown for one problem.
 const SHOWN_USES: usize = 3;
 
-/// Makes one problem within a define of those that several of its uses lead to. The diagnostics are sorted by place.
+/// Merges problems within a define that several of its uses lead to into one problem. The
+/// diagnostics are sorted by position.
 pub(crate) fn merge_uses(diagnostics: &mut Vec<Diagnostic>) {
     let mut hidden = 0;
     diagnostics.dedup_by(|later, first| {
@@ -163,7 +166,7 @@ fn refined(ty: &ast::Type) -> Option<&ast::Type> {
 }
 
 impl<'a> TypeChecker<'a, '_> {
-    /// The types of all defines, which state and rules use.
+    /// Computes the types of all defines, which state and rules use.
     pub(super) fn define_types(&mut self) {
         let names = self.names;
         for entry in &names.defines.items {
@@ -204,7 +207,8 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// Judges the expression of each define by itself. What may be missing is judged where it is used.
+    /// Checks the expression of each define separately. Possibly missing values are checked at the
+    /// uses.
     pub(super) fn defines(&mut self) {
         let names = self.names;
         for (at, entry) in names.defines.items.iter().enumerate() {
@@ -220,7 +224,8 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// Judges an expression where it is written, not where it is used: whatever may be missing is taken for present.
+    /// Checks an expression at its declaration instead of its uses. Values that may be missing are
+    /// assumed to be present.
     pub(super) fn by_itself<T>(&mut self, judge: impl FnOnce(&mut Self) -> T) -> T {
         let outer = std::mem::replace(&mut self.alone, true);
         let judged = judge(self);
@@ -228,7 +233,7 @@ impl<'a> TypeChecker<'a, '_> {
         judged
     }
 
-    /// The meaning of a name or of the name of a call.
+    /// Returns the meaning of a name or of the name of a call.
     pub(super) fn meaning<'s>(
         &self,
         e: &ast::Expr,
@@ -251,7 +256,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// Types a use as what it stands for; none where `e` stands for itself.
+    /// Types a use as the expression that replaces it; `None` if `e` is not replaced.
     pub(super) fn used(
         &mut self,
         e: &ast::Expr,
@@ -273,7 +278,7 @@ impl<'a> TypeChecker<'a, '_> {
         })
     }
 
-    /// Returns true if the expression of a use has an allowed size; reports it otherwise.
+    /// Returns true if the expression of a use has an allowed size, and reports it otherwise.
     fn fits_bounds(&mut self, e: &ast::Expr, scope: &Scope) -> bool {
         if !self.uses.is_empty() {
             return true;
@@ -336,7 +341,7 @@ impl<'a> TypeChecker<'a, '_> {
         };
         let Some(size) = &names.written_out[at] else { return broken(e.span) };
         let Defined { params, ty, broken: in_error } = self.defines[at].clone();
-        // An argument that is not read must fit all the same.
+        // An argument that is not read must have a fitting type too.
         for (nth, given) in given.iter().enumerate().filter(|(nth, _)| in_error || !size.uses(*nth))
         {
             let mut inner = scope.of_argument(given);
@@ -375,7 +380,8 @@ impl<'a> TypeChecker<'a, '_> {
         broken(e.span)
     }
 
-    /// An expression of a declared type: only a bool decides what a missing value means.
+    /// Types an expression of a declared type. Only a bool decides about the meaning of a missing
+    /// value.
     fn stood_for(&mut self, value: &ast::Expr, ty: &Type, scope: &mut Scope) -> Expr {
         if *ty == Type::Bool {
             return self.condition(value, scope);
@@ -386,7 +392,7 @@ impl<'a> TypeChecker<'a, '_> {
         let found = self.value(value, ty, scope);
         let may_be_missing = ty.is_option() && fits(&found.ty, ty);
         let ty = match found.ty.required() {
-            // Of `none` nothing else is known.
+            // Nothing else is known about `none`.
             Type::Never => ty.clone(),
             _ if may_be_missing => found.ty.clone().optional(),
             _ => found.ty.clone(),
@@ -394,7 +400,7 @@ impl<'a> TypeChecker<'a, '_> {
         Expr { ty, ..found }
     }
 
-    /// Gives an expression the name under which its value is shown.
+    /// Sets the name under which the value of an expression is shown.
     fn called(&self, e: &ast::Expr, found: Expr, scope: &Scope) -> Expr {
         if found.ty == Type::Error {
             return broken(e.span);
@@ -402,8 +408,8 @@ impl<'a> TypeChecker<'a, '_> {
         Expr { name: Some(text_in(e, scope).into()), ..found }
     }
 
-    /// A problem within something that is written out, with the use that leads there; none where it was said before:
-    /// for a define by itself, or for the same use.
+    /// Returns a problem within a replaced expression, with the use that leads there; `None` if it
+    /// was already reported, for the define itself or for the same use.
     pub(super) fn of_use(&mut self, diagnostic: Diagnostic) -> Option<Diagnostic> {
         let at = diagnostic.primary.span;
         let message = diagnostic.message.clone();
@@ -417,7 +423,7 @@ impl<'a> TypeChecker<'a, '_> {
         if define && !diagnostic.is_error() || known {
             return None;
         }
-        // A `let` is mended where it stands, so it is said once.
+        // A `let` is corrected at its declaration, so the problem is reported once.
         let place = if define { of } else { at };
         if !self.said.insert((place, format!("{message} {at:?}"))) {
             return None;
@@ -429,13 +435,13 @@ impl<'a> TypeChecker<'a, '_> {
         if inside {
             return Some(diagnostic);
         }
-        // What is optional about a define without `?` can only be said within it.
+        // A missing value in a define without `?` can only be handled within the define.
         let missing = define && diagnostic.code == "G0204";
         let diagnostic = diagnostic.also(of, USED);
         Some(if missing { diagnostic.help(errors::MISSING_IN_DEFINE) } else { diagnostic })
     }
 
-    /// The value of a constant, for places that hold literals only.
+    /// Returns the value of a constant, for places that accept only literals.
     pub(super) fn constant(&self, name: &str) -> Option<&'a ast::Expr> {
         let at = self.names.defines.get(name)?;
         self.names.written_out[at].as_ref()?;

@@ -1,4 +1,4 @@
-//! Effects, observations and learning: what calls write, and whether it fits.
+//! Effects, observations and learning: the writes of calls, and whether they fit.
 
 use super::TypeChecker;
 use super::clauses::place_key;
@@ -15,7 +15,7 @@ use guard_syntax::ast::{self, EffectKind};
 use guard_syntax::span::Span;
 
 impl TypeChecker<'_, '_> {
-    /// Checks a statement of an `effect`: with `for`, once for each element.
+    /// Checks a statement of an `effect`. With `for`, it applies once to each element.
     pub(super) fn effect(
         &mut self,
         effect: &ast::Effect,
@@ -49,7 +49,7 @@ impl TypeChecker<'_, '_> {
     ) -> Option<(Target, EffectOp, Option<Expr>)> {
         let (target, ty) = self.target(&effect.target, scope)?;
         self.present_entry(effect, &target, &ty, scope);
-        // What was agreed to may be used up by a call.
+        // A call may use up what was agreed to.
         if !matches!(effect.kind, EffectKind::Remove(_) | EffectKind::Delete) {
             self.stated_elsewhere(&effect.target, tool);
         }
@@ -111,7 +111,7 @@ impl TypeChecker<'_, '_> {
         Some((target, op, value))
     }
 
-    /// Requires the entry that is counted up, extended or taken from.
+    /// Requires that the entry exists which is incremented, extended or removed from.
     fn present_entry(&mut self, effect: &ast::Effect, place: &Target, ty: &Type, scope: &Scope) {
         let target = &effect.target;
         let steps = target.path.len();
@@ -148,7 +148,7 @@ impl TypeChecker<'_, '_> {
             }
             _ => None,
         };
-        // An assignment makes an entry of a map, and no element of a list.
+        // An assignment creates an entry of a map, but not an element of a list.
         let of_each = !effect.each.is_empty();
         let form = form.filter(|_| matches!(key.ty, Type::String(_)) && !of_each);
         self.report(errors::missing_entry(target.span.0, &entry, form.as_deref(), of_each));
@@ -195,8 +195,8 @@ impl TypeChecker<'_, '_> {
         Some(self.value(e, &wanted, scope))
     }
 
-    /// The place a target names, and its type.
-    /// Reports a write of what a statement says: it would go past the statement's approval.
+    /// Returns the place that a target names, and its type. Reports a write to the variable of a
+    /// statement, because it would bypass the approval of the statement.
     fn stated_elsewhere(&mut self, target: &ast::Target, tool: &str) {
         let name = &target.var.node;
         let states = self.names.statements.iter().any(|known| known.name.node == *name);
@@ -349,7 +349,8 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// Checks what a clause iterates over, and binds the names. An element that is bound by its key or index is there.
+    /// Checks the collections that a clause iterates over, and binds the names. An element that is
+    /// bound by its key or index is present.
     fn ranges(
         &mut self,
         each: &[(Vec<ast::Ident>, ast::Expr)],
@@ -431,7 +432,7 @@ impl TypeChecker<'_, '_> {
                     }
                 },
                 None => match self.names.facts.items[fact].decl.columns.get(nth) {
-                    // Columns are kept keys first, and given as declared.
+                    // Columns are stored with the keys first, but written as declared.
                     Some(column) => names.iter().position(|n| *n == column.name.node)?,
                     None => break,
                 },
@@ -449,7 +450,7 @@ impl TypeChecker<'_, '_> {
         Some(values.into_iter().flatten().collect())
     }
 
-    /// A column's value, or a list or set of them, which teaches one row each.
+    /// Types the value of a column. A list or set of values teaches one row for each.
     fn learned_value(&mut self, e: &ast::Expr, column: &hir::Field, scope: &mut Scope) -> Expr {
         let found = self.expr(e, Some(&column.ty), scope);
         if let Type::List(element, _) | Type::Set(element, _) = found.ty.required()
@@ -467,7 +468,7 @@ impl TypeChecker<'_, '_> {
     }
 }
 
-/// An operand as text, in parentheses where it has parts.
+/// Returns an operand as text, in parentheses if it has parts.
 fn operand(e: &ast::Expr) -> String {
     match &e.kind {
         ast::ExprKind::Binary(..) => format!("({})", text(e)),
@@ -475,7 +476,7 @@ fn operand(e: &ast::Expr) -> String {
     }
 }
 
-/// The first `steps` steps of a target, as they are written.
+/// Returns the first `steps` steps of a target, as they are written.
 fn written(target: &ast::Target, steps: usize) -> String {
     let mut out = target.var.node.clone();
     for step in &target.path[..steps] {
@@ -487,10 +488,10 @@ fn written(target: &ast::Target, steps: usize) -> String {
     out
 }
 
-/// The name that `[*]` binds; no author can write it.
+/// The name that `[*]` binds. No author can write it.
 const ELEMENT: &str = "[*]";
 
-/// `learn f(xs[*].a)` as `learn f(x.a) for x in xs`; none where there is no `[*]` to bind.
+/// Rewrites `learn f(xs[*].a)` as `learn f(x.a) for x in xs`; `None` if there is no `[*]` to bind.
 fn projected(learn: &ast::Learn) -> Option<ast::Learn> {
     let mut over: Option<ast::Expr> = None;
     let mut out = learn.clone();
@@ -499,14 +500,14 @@ fn projected(learn: &ast::Learn) -> Option<ast::Learn> {
     }
     let binder = ast::Ident { node: ELEMENT.to_string(), span: over.as_ref()?.span };
     if !out.each.is_empty() {
-        // Two things to range over: the `[*]` stays and is reported.
+        // There are two collections to iterate over: the `[*]` stays and is reported.
         return None;
     }
     out.each.push((vec![binder], over?));
     Some(out)
 }
 
-/// Replaces `xs[*]` by the bound element, if all of them range over the same.
+/// Replaces `xs[*]` by the bound element, if all of them iterate over the same collection.
 fn bind_each(e: &mut ast::Expr, over: &mut Option<ast::Expr>) {
     use ast::ExprKind as E;
     match &mut e.kind {

@@ -1,7 +1,9 @@
-//! Established values: those that the clauses of a tool guarantee for one another whenever a call is allowed.
+//! Established values: values that the clauses of a tool guarantee for one another whenever a call
+//! is allowed.
 //!
-//! A `requires T(key)` establishes what T's success writes under that key; a `deny` establishes whatever its
-//! not firing implies. Shadowed and conditional clauses establish nothing.
+//! A `requires T(key)` establishes what the success of T writes under that key. A `deny`
+//! establishes everything that follows if it does not fire. Clauses in shadow mode and conditional
+//! clauses establish nothing.
 
 use super::governs::{Governing, Governs};
 use super::narrow;
@@ -11,7 +13,7 @@ use crate::names::Names;
 use guard_syntax::ast::{self, ClauseKind, EffectKind, ExprKind, Step};
 use std::collections::{HashMap, HashSet};
 
-/// A place that a tool's success fills: the variable, then fields and keys.
+/// A place that the success of a tool fills: the variable, then fields and keys.
 pub(crate) struct Filled<'a> {
     var: &'a str,
     steps: Vec<FilledStep<'a>>,
@@ -19,11 +21,11 @@ pub(crate) struct Filled<'a> {
 
 enum FilledStep<'a> {
     Field(&'a str),
-    /// Keyed by the tool's parameter of this name.
+    /// The key is the tool's parameter of this name.
     Parameter(&'a str),
 }
 
-/// For every tool the places that its success fills and nothing ever empties.
+/// Returns, for every tool, the places that its success fills and that nothing empties later.
 pub(crate) fn by_success<'a>(names: &Names<'a>) -> HashMap<&'a str, Vec<Filled<'a>>> {
     let emptied = emptied(names);
     let mut filled = HashMap::new();
@@ -49,7 +51,7 @@ fn written(clause: &ast::Clause) -> Vec<&ast::Target> {
         ClauseKind::Observe { target, .. } => vec![target],
         ClauseKind::Effect(effects) => effects
             .iter()
-            // A collection may have no element.
+            // A collection may have no elements.
             .filter(|e| matches!(e.kind, EffectKind::Set(_)) && e.each.is_empty())
             .map(|e| &e.target)
             .collect(),
@@ -57,12 +59,12 @@ fn written(clause: &ast::Clause) -> Vec<&ast::Target> {
     }
 }
 
-/// Variables that do not keep what a success filled.
+/// Variables that do not keep the values that a success filled.
 #[derive(Default)]
 struct Emptied<'a> {
-    /// Something deletes from them, or sets them to what may be missing.
+    /// The places that a clause deletes from, or sets to a value that may be missing.
     places: HashSet<&'a str>,
-    /// Something sets them as a whole, which keeps no entry.
+    /// The variables that a clause sets as a whole, which keeps no entry.
     entries: HashSet<&'a str>,
 }
 
@@ -105,12 +107,13 @@ fn emptied<'a>(names: &Names<'a>) -> Emptied<'a> {
     emptied
 }
 
-/// Setting a whole variable to what may be missing may leave it, or its entries, missing.
+/// Returns true if setting a variable as a whole to this value may leave the variable or its
+/// entries missing.
 fn may_empty(value: &ast::Expr, target: &ast::Target) -> bool {
     matches!(value.kind, ExprKind::None) || (target.path.is_empty() && !is_present(value))
 }
 
-/// Returns true if a value cannot be missing, as its expression is written.
+/// Returns true if a value cannot be missing, judged by its written expression.
 fn is_present(value: &ast::Expr) -> bool {
     match &value.kind {
         ExprKind::Name(name) => name == "result",
@@ -140,7 +143,7 @@ fn place<'a>(target: &'a ast::Target, tool: &'a ast::Tool) -> Option<Filled<'a>>
     Some(Filled { var: &target.var.node, steps })
 }
 
-/// The keys that a tool's clauses establish, each with the clause that does.
+/// Returns the keys that the clauses of a tool establish, each with its clause.
 pub(crate) fn by_clauses(
     clauses: &[Governs],
     names: &Names,
@@ -173,12 +176,12 @@ pub(crate) fn by_clauses(
     keys
 }
 
-/// A write of a clause of a tool into a variable.
+/// A write of a clause into a variable.
 struct PlaceWrite<'a> {
     var: &'a str,
     /// The number of steps from the variable to the place.
     steps: usize,
-    /// The place itself may be missing afterwards.
+    /// True if the place itself may be missing afterwards.
     empties: bool,
 }
 
@@ -188,8 +191,9 @@ impl<'a> PlaceWrite<'a> {
     }
 }
 
-/// The keys that are still established when the effects of the tool are written, and when its observations are, too. `returns` is
-/// the type of its result, if it is declared; else the result may be null.
+/// Returns the keys that are still established when the effects of the tool are written, and those
+/// that are still established when its observations are written too. `returns` is the type of its
+/// result, if it is declared; otherwise the result may be null.
 pub(crate) fn after_writes(
     base: &[(usize, String)],
     clauses: &[Governing],
@@ -224,14 +228,15 @@ pub(crate) fn after_writes(
     [after_effects, after_all]
 }
 
-/// Returns true if a key is still established after these writes. What lies within a written place is not, nor is a place that is
-/// found by what is written. What `first` finds may be another element, or none, by then.
+/// Returns true if a key is still established after these writes. A place within a written place is
+/// not established any more. Neither is a place that is found by means of a written value, because
+/// `first` may then find another element, or none.
 fn stays(key: &str, writes: &[PlaceWrite]) -> bool {
-    // Steps within an index count too, so that rather too little stays than too much.
+    // Steps within an index count too. So rather too few keys stay established than too many.
     let steps = key.matches(['.', '[']).count();
     let words = key.split(|c: char| !c.is_alphanumeric() && c != '_');
     words.enumerate().all(|(at, word)| {
-        // The first word is the variable that the place is in.
+        // The first word is the variable that contains the place.
         let breaks = |write: &PlaceWrite| {
             let within = steps > write.steps || (steps == write.steps && write.empties);
             write.var == word && (at > 0 || within)
@@ -247,7 +252,7 @@ fn required(
     scope: &Scope,
     out: &mut Vec<String>,
 ) {
-    // A parameter of the required tool, as the requiring one writes its value.
+    // The value of a parameter of the required tool, as the requiring tool writes it.
     let argument = |parameter: &str| {
         requirement.keys.iter().find_map(|arg| {
             let named = match &arg.name {

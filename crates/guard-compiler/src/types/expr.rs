@@ -1,4 +1,4 @@
-//! Expressions: from syntax to typed HIR, with the type a place expects as a guide for literals.
+//! Expressions: from syntax to typed HIR. The expected type guides literals.
 
 use super::ask::last_calls_misplaced;
 use super::narrow;
@@ -18,7 +18,7 @@ use guard_syntax::span::Span;
 fn has_polarity(e: &ast::Expr, scope: &Scope) -> bool {
     use ast::ExprKind as E;
     if scope.stands_for_another(e) {
-        // The written-out expression says it.
+        // The replaced expression decides.
         return true;
     }
     match &e.kind {
@@ -28,7 +28,7 @@ fn has_polarity(e: &ast::Expr, scope: &Scope) -> bool {
             BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem
         ),
         E::Else(..) | E::If(..) | E::Quantified { .. } | E::Known(..) => true,
-        // Functions that say yes or no are tests.
+        // Functions that return a bool are tests.
         E::Call(name, _) => super::ask::is_test(&name.node) || name.node == "may_read",
         _ => false,
     }
@@ -40,13 +40,13 @@ pub(super) fn looks_like_int(e: &ast::Expr, scope: &Scope) -> bool {
 }
 
 impl TypeChecker<'_, '_> {
-    /// The expression as a value of type `wanted`; anything else is reported.
+    /// Types the expression as a value of type `wanted`, and reports any other type.
     pub fn value(&mut self, e: &ast::Expr, wanted: &Type, scope: &mut Scope) -> Expr {
         let found = self.expr(e, Some(wanted), scope);
         self.fit(e, found, wanted, scope)
     }
 
-    /// `found` where `wanted` is asked for.
+    /// Adapts `found` to the type `wanted`.
     pub fn fit(&mut self, e: &ast::Expr, found: Expr, wanted: &Type, scope: &mut Scope) -> Expr {
         if fits(&found.ty, wanted) {
             return found;
@@ -70,8 +70,8 @@ impl TypeChecker<'_, '_> {
         broken(e.span)
     }
 
-    /// An operand of a test that is false where the operand is missing: `wanted`, or an option of it where
-    /// such a test holds the call back.
+    /// Types an operand of a test that is false if the operand is missing: as `wanted`, or as an
+    /// option of it if such a test holds the call back.
     pub(super) fn lifted(&mut self, e: &ast::Expr, wanted: &Type, scope: &mut Scope) -> Expr {
         let found = self.operand(scope, |checker, scope| checker.expr(e, Some(wanted), scope));
         let none = *found.ty.required() == Type::Never;
@@ -81,7 +81,7 @@ impl TypeChecker<'_, '_> {
         self.fit(e, found, wanted, scope)
     }
 
-    /// The value of an option that must not be missing here.
+    /// Returns the value of an option that must not be missing here.
     pub fn present(&mut self, e: &ast::Expr, found: Expr, scope: &Scope) -> Expr {
         if !found.ty.is_option() {
             return found;
@@ -97,8 +97,8 @@ impl TypeChecker<'_, '_> {
         Expr { name, ..value }
     }
 
-    /// Uses what a condition has established for the value of its branch, since the value is still used after the
-    /// branch.
+    /// Uses what a condition has established for the value of its branch, because the value is
+    /// still used after the branch.
     fn certain(&mut self, e: &ast::Expr, found: Expr, scope: &Scope) -> Expr {
         if self.is_established(e, &found, scope) { self.present(e, found, scope) } else { found }
     }
@@ -111,7 +111,7 @@ impl TypeChecker<'_, '_> {
         if let Some(established) = scope.written_out(e, inside) {
             return established;
         }
-        // A plain field is missing only where its record is.
+        // A plain field is missing only if its record is missing.
         match (&e.kind, &found.kind) {
             (ast::ExprKind::Field(record, _), ExprKind::Field(inner, at)) => {
                 let plain = match inner.ty.required() {
@@ -126,7 +126,8 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// A condition: a bool, where a missing one counts as false if the place accepts that.
+    /// Types a condition, which is a bool. A missing bool counts as false if the place accepts
+    /// this.
     pub fn condition(&mut self, e: &ast::Expr, scope: &mut Scope) -> Expr {
         let found = self.expr(e, Some(&Type::Bool), scope);
         if found.ty.is_option()
@@ -139,10 +140,10 @@ impl TypeChecker<'_, '_> {
         self.fit(e, found, &Type::Bool, scope)
     }
 
-    /// The expression, whatever its type; `expected` guides literals and variants.
+    /// Types an expression of any type. `expected` guides literals and variants.
     ///
-    /// What a missing value may mean is known as far as the value of `e` is the value of the condition
-    /// around it. Operands of everything else are strict, however deep they stand.
+    /// The meaning of a missing value is known if the value of `e` is also the value of the
+    /// condition around it. The operands of all other expressions are strict, at any depth.
     pub fn expr(&mut self, e: &ast::Expr, expected: Option<&Type>, scope: &mut Scope) -> Expr {
         if has_polarity(e, scope) {
             return self.kind(e, expected, scope);
@@ -150,7 +151,7 @@ impl TypeChecker<'_, '_> {
         self.operand(scope, |checker, scope| checker.kind(e, expected, scope))
     }
 
-    /// Checks an operand whose value decides nothing by itself.
+    /// Checks an operand whose value alone decides nothing.
     pub(super) fn operand<T>(
         &mut self,
         scope: &mut Scope,
@@ -281,7 +282,7 @@ impl TypeChecker<'_, '_> {
         typed(ExprKind::Neg(boxed(inner)), ty, span)
     }
 
-    /// A temporal operator; its operands speak of state only.
+    /// Types a temporal operator. The operands may read only state.
     pub fn temporal(
         &mut self,
         op: TemporalOp,

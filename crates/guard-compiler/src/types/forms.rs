@@ -1,4 +1,5 @@
-//! The forms besides its own in which a value is taken: which of them a type has, and where they may stand.
+//! The other forms in which a value is accepted: which forms a type has, and where they are
+//! allowed.
 
 use super::{TypeChecker, literal};
 use crate::errors;
@@ -9,17 +10,17 @@ use guard_plan::time;
 use guard_syntax::ast::{Ident, OtherForms, Str};
 use guard_syntax::span::Span;
 
-/// The kind of place whose value is taken in other forms.
+/// The kind of place whose value is accepted in other forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FormPlace {
     /// A member of a record or contract.
     Member,
-    /// The whole result of a tool, or answer of a probe.
+    /// The whole result of a tool, or the whole answer of a probe.
     Result,
 }
 
 impl TypeChecker<'_, '_> {
-    /// The forms in which a value of a type is taken besides its own.
+    /// Returns the other forms in which a value of a type is accepted.
     pub(super) fn forms(&mut self, said: &OtherForms, ty: &Type, place: FormPlace) -> TakenForms {
         if *ty == Type::Error {
             return TakenForms::OWN;
@@ -146,7 +147,7 @@ impl TypeChecker<'_, '_> {
         self.report(errors::misfit(span, format!("{shown} cannot {what}"), help));
     }
 
-    /// Reports types that hold forms which are not taken where they stand.
+    /// Reports types that contain forms which are not accepted in their place.
     pub(super) fn forms_in_place(&mut self) {
         let program = &self.program;
         let params = program.tools.iter().flat_map(|tool| &tool.params);
@@ -185,7 +186,8 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// Returns the form that only contracts may use, and the place of its declaration, if a record contains one.
+    /// Returns the form that only contracts may use, and the position of its declaration, if a
+    /// record contains one.
     fn contract_form(&self, id: RecordId) -> Option<(&'static str, Span)> {
         let unions = self.names.records.items.len();
         self.records_in(id).into_iter().find_map(|id| {
@@ -198,7 +200,7 @@ impl TypeChecker<'_, '_> {
         })
     }
 
-    /// Returns the first form besides its own that a record contains, and where it stands.
+    /// Returns the first other form that a record contains, and its position.
     fn other_form(
         &self,
         id: RecordId,
@@ -212,7 +214,7 @@ impl TypeChecker<'_, '_> {
         })
     }
 
-    /// Returns a record and all that it contains.
+    /// Returns a record and all records that it contains.
     fn records_in(&self, id: RecordId) -> Vec<RecordId> {
         let mut seen = vec![id];
         let mut next = 0;
@@ -232,7 +234,7 @@ impl TypeChecker<'_, '_> {
     }
 }
 
-/// The words of the form that loses something, or else of the coercion.
+/// Returns the keyword of the form that loses something, or otherwise of the coercion.
 fn word(forms: &TakenForms) -> &'static str {
     match forms {
         TakenForms { rounded: Some(_), .. } => "a rounded number (`rounded`)",
@@ -242,7 +244,8 @@ fn word(forms: &TakenForms) -> &'static str {
     }
 }
 
-/// The type of the values that are rounded, or get an offset or a variant: those within options and collections.
+/// Returns the type of the values that are rounded, or get an offset or a variant: the type within
+/// options and collections.
 fn part(ty: &Type) -> &Type {
     match ty {
         Type::Option(inner)

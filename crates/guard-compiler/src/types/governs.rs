@@ -1,4 +1,4 @@
-//! The clauses that govern a tool: its own, and those of policies and properties.
+//! The clauses that govern a tool: the tool's own clauses, and those of policies and properties.
 
 use super::lets::Lets;
 use super::policy::Governed;
@@ -6,7 +6,8 @@ use crate::hir::PropertyId;
 use guard_syntax::ast;
 use std::rc::Rc;
 
-/// The most characters of a condition that a reason shows: a longer one helps nobody who reads it.
+/// The maximum number of characters of a condition that a reason shows. A longer condition helps no
+/// reader.
 const SHOWN_CONDITION: usize = 400;
 
 pub(super) fn shortened(text: String) -> String {
@@ -16,12 +17,12 @@ pub(super) fn shortened(text: String) -> String {
     }
 }
 
-/// A clause as it governs one tool.
+/// A clause that governs one tool.
 #[derive(Clone, Copy)]
 pub(crate) struct Governing<'a> {
     pub clause: &'a ast::Clause,
     pub policy: Option<&'a ast::Policy>,
-    /// The property that the policy is.
+    /// The property, if the policy is one.
     pub property: Option<PropertyId>,
 }
 
@@ -31,11 +32,11 @@ impl Governing<'_> {
     }
 }
 
-/// A clause of a tool, with what the clauses around it say.
+/// A clause of a tool, with the data of the clauses around it.
 pub(crate) struct Governs<'a> {
     pub governing: Governing<'a>,
-    /// The parameters and results that the tools of the policy share.
+    /// The parameters and results that all tools of the policy have.
     pub governed: Rc<Governed>,
-    /// The names that its tool or policy gives.
+    /// The names that its tool or policy declares.
     pub lets: Rc<Lets<'a>>,
 }

@@ -1,4 +1,5 @@
-//! Keys of maps: each is known by its text, which a constant key is at once.
+//! Keys of maps: each is represented by its text. The text of a constant key is computed at compile
+//! time.
 
 use super::TypeChecker;
 use super::scope::Scope;
@@ -8,14 +9,15 @@ use crate::hir::{Expr, ExprKind, MapKey, Type};
 use guard_syntax::ast::{self, Ident};
 
 impl TypeChecker<'_, '_> {
-    /// A key by which a map is asked, as the text that the map knows.
+    /// Types a key in a map access, as the text by which the map stores it.
     pub(super) fn key(&mut self, at: &ast::Expr, key: MapKey, scope: &mut Scope) -> Expr {
-        // A key that is a test says neither yes nor no to the call: what it compares must be there.
+        // The result of a test that is used as a key does not decide about the call, so the
+        // operands of the test must be present.
         let found = self.operand(scope, |checker, scope| checker.value(at, &key.ty(), scope));
         self.as_key(found, key)
     }
 
-    /// The text of a key.
+    /// Returns the text of a key.
     pub(super) fn as_key(&self, found: Expr, key: MapKey) -> Expr {
         let span = found.span;
         let text = match (key, &found.kind) {
@@ -34,11 +36,11 @@ impl TypeChecker<'_, '_> {
         typed(ExprKind::String(text), Type::string(), span)
     }
 
-    /// The type of a map that is written out, by the type of the key that it is asked for.
+    /// Returns the type of a map literal, determined by the type of the key in the access.
     pub(super) fn keyed_by(&mut self, at: &ast::Expr, scope: &mut Scope) -> Option<Type> {
         let said = self.diagnostics.len();
         let found = self.expr(at, None, scope);
-        // The key is checked again, against the type that the map has.
+        // The key is checked again, against the type of the map.
         self.diagnostics.truncate(said);
         let key = match found.ty.required() {
             Type::Bool => MapKey::Bool,
@@ -49,7 +51,7 @@ impl TypeChecker<'_, '_> {
         Some(Type::Map(key, Type::Never.into(), None))
     }
 
-    /// Reports a key of a map that is written out and has another type.
+    /// Reports a key of a map literal that has another type.
     pub(super) fn written_key(&mut self, name: &Ident, key: MapKey) {
         let text = name.node.as_str();
         match key {

@@ -1,4 +1,4 @@
-//! `let`: names that a tool or a policy gives to expressions, for its own clauses.
+//! `let`: names that a tool or a policy declares for expressions in its own clauses.
 
 mod judged;
 
@@ -15,7 +15,8 @@ use std::rc::Rc;
 #[derive(Default)]
 pub(crate) struct Lets<'s> {
     items: Vec<Let<'s>>,
-    /// Those of the tool that a policy governs, which its clauses see like parameters.
+    /// The names of the tool that a policy governs. The clauses of the policy see them like
+    /// parameters.
     of_tool: Option<Rc<Lets<'s>>>,
 }
 
@@ -23,14 +24,15 @@ pub(crate) struct Lets<'s> {
 struct Let<'s> {
     name: &'s Ident,
     value: &'s ast::Expr,
-    /// None where it is in error.
+    /// The size; `None` if the expression has an error.
     size: Option<WrittenOut>,
-    /// Of a policy: whether it is used for any of its tools.
+    /// For a policy: true if it is used for any of its tools.
     used: Rc<Cell<bool>>,
 }
 
 impl<'s> Lets<'s> {
-    /// Collects the names of a tool's or a policy's own clauses; they may use one another in any order.
+    /// Collects the names of a tool's or a policy's own clauses. They may use one another in any
+    /// order.
     pub fn collect(
         clauses: &'s [ast::Clause],
         names: &Names,
@@ -58,7 +60,8 @@ impl<'s> Lets<'s> {
         lets
     }
 
-    /// Returns the names of a policy for one of its tools: those of the tool, too, which change the sizes of its own.
+    /// Returns the names of a policy for one of its tools. They include the names of the tool,
+    /// which change the sizes of the policy's own names.
     pub fn for_tool(
         self: &Rc<Self>,
         tool: &Rc<Lets<'s>>,
@@ -69,7 +72,7 @@ impl<'s> Lets<'s> {
             return self.clone();
         }
         let mut lets = Lets { items: self.items.clone(), of_tool: Some(tool.clone()) };
-        // Mistakes of the policy alone were reported.
+        // Errors of the policy alone were already reported.
         if lets.items.iter().all(|binding| binding.size.is_some()) {
             lets.items.iter_mut().for_each(|binding| binding.size = None);
             lets.measure(names, report);
@@ -102,7 +105,7 @@ impl<'s> Lets<'s> {
         }
     }
 
-    /// Returns the size of an expression; `hidden` are names that mean something else in it.
+    /// Returns the size of an expression. `hidden` are names that have another meaning in it.
     pub fn size_of(&self, e: &ast::Expr, names: &Names, hidden: &[&str]) -> WrittenOut {
         let define = |name: &str| names.defines.peek(name);
         let given = |name: &str| self.find(name).and_then(|binding| binding.size.clone());
@@ -119,13 +122,14 @@ impl<'s> Lets<'s> {
         self.own(name).or_else(|| self.of_tool.as_ref()?.own(name))
     }
 
-    /// Returns where the tool gives this name, which the policy does not give.
+    /// Returns the declaration of this name in the tool, if the policy does not declare it.
     pub fn given_by_tool(&self, name: &str) -> Option<&'s Ident> {
         let of_tool = self.of_tool.as_ref().filter(|_| self.own(name).is_none());
         of_tool.and_then(|lets| lets.own(name)).map(|binding| binding.name)
     }
 
-    /// Returns the names that the expression of this name may use: one of a tool knows nothing of policies.
+    /// Returns the names that the expression of this name may use. The expression of a name of a
+    /// tool cannot use the names of policies.
     pub fn around(self: &Rc<Self>, name: &str) -> Rc<Lets<'s>> {
         match &self.of_tool {
             Some(of_tool) if self.own(name).is_none() => of_tool.clone(),
@@ -140,7 +144,7 @@ impl<'s> Lets<'s> {
         Some(found.value)
     }
 
-    /// Returns whether the expression of this name can be written out.
+    /// Returns true if the expression of this name can be used as the replacement.
     pub fn is_sound(&self, name: &str) -> bool {
         self.find(name).is_some_and(|binding| binding.size.is_some())
     }
@@ -151,7 +155,7 @@ impl<'s> Lets<'s> {
         self.items.iter().chain(of_tool).map(|binding| binding.name.node.as_str())
     }
 
-    /// Returns the names with their expressions that no clause has read.
+    /// Returns the names that no clause has read, with their expressions.
     pub fn unused(&self) -> impl Iterator<Item = (&'s Ident, &'s ast::Expr)> + '_ {
         self.items
             .iter()
@@ -159,7 +163,7 @@ impl<'s> Lets<'s> {
             .map(|binding| (binding.name, binding.value))
     }
 
-    /// Returns where each of its own names is given.
+    /// Returns the declarations of its own names.
     pub fn declared(&self) -> impl Iterator<Item = &'s Ident> + '_ {
         self.items.iter().map(|binding| binding.name)
     }

@@ -1,6 +1,7 @@
 //! Lifecycles: their states, transitions and criteria.
 //!
-//! The tools they give the agent are declared before names are resolved, in `served`.
+//! The tools that they provide to the agent are declared before names are resolved, in
+//! `generated_tools`.
 
 use super::TypeChecker;
 use crate::errors;
@@ -11,7 +12,7 @@ use guard_syntax::ast::{self, Ident, LifecycleClause};
 use guard_syntax::span::Span;
 use std::collections::HashMap;
 
-/// The kinds of criteria, by their words.
+/// The kinds of criteria, by keyword.
 const CRITERIA: [(&str, CriterionKind); 5] = [
     ("file", CriterionKind::File),
     ("file_contains", CriterionKind::FileContains),
@@ -34,7 +35,7 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// The tools of statements are the kernel's to serve.
+    /// Marks the tools of statements as served by the kernel.
     pub(super) fn statements(&mut self) {
         for statement in &self.names.statements {
             if let Some(id) = self.names.tools.peek(&statement.name.node) {
@@ -93,7 +94,8 @@ impl TypeChecker<'_, '_> {
         out
     }
 
-    /// The fields of an item, whose types were reported with the tool that takes them.
+    /// Returns the fields of an item. Errors in their types were reported with the tool that
+    /// accepts them.
     fn item_fields(&mut self, fields: &[ast::Field]) -> Vec<hir::Field> {
         let before = self.diagnostics.len();
         let fields = self.fields("field", fields);
@@ -127,7 +129,8 @@ impl TypeChecker<'_, '_> {
         out
     }
 
-    /// Criteria are the harness's and evidence the agent's; what is never checked must not be waited for.
+    /// Reports transitions whose criteria or evidence make no sense: the harness checks criteria
+    /// and the agent gives evidence, and criteria need a kind of criterion that items can have.
     fn sensible(&mut self, lifecycle: &hir::Lifecycle, transitions: &[&ast::Transition]) {
         for transition in transitions {
             let name = &transition.name.node;

@@ -1,10 +1,10 @@
-//! Literals: what the digits of a number, a duration, a size or a typed text are worth.
+//! Literals: the values of numbers, durations, sizes and typed texts.
 
 use guard_plan::value::DECIMAL_ONE;
 
 pub(crate) use guard_plan::time::read_duration as duration;
 
-/// The value of `1MiB` in bytes, or none where it is a plain number.
+/// Returns the value of `1MiB` in bytes; `None` if it is a plain number.
 pub(crate) fn size(text: &str) -> Result<Option<u64>, String> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, unit) = text.split_at(digits);
@@ -23,7 +23,7 @@ pub(crate) fn size(text: &str) -> Result<Option<u64>, String> {
     number.checked_mul(scale).map(Some).ok_or_else(|| "is too large".into())
 }
 
-/// The value of `50.00` in units of 10⁻⁶.
+/// Returns the value of `50.00` in units of 10⁻⁶.
 pub(crate) fn decimal(text: &str) -> Result<i64, String> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -45,7 +45,7 @@ pub(crate) fn decimal(text: &str) -> Result<i64, String> {
     i64::try_from(if negative { -value } else { value }).map_err(|_| too_large.into())
 }
 
-/// The value of `5`.
+/// Returns the value of `5`.
 pub(crate) fn int(text: &str) -> Result<i64, String> {
     if text.contains('.') {
         return Err("is no int: it has a fraction".into());

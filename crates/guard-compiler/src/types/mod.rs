@@ -1,8 +1,9 @@
 //! Types: from resolved declarations to the typed program.
 //!
-//! Declarations first (types, variables, units, facts, signatures), then everything that holds expressions.
-//! All problems are collected; what could not be typed is an error expression that fits everywhere, so
-//! that one mistake is reported once. Proves nothing and lowers nothing.
+//! It checks declarations first (types, variables, units, facts, signatures), then everything that
+//! contains expressions. It collects all problems. An expression with an error gets the error type,
+//! which fits everywhere, so that each mistake is reported once. It does not prove or lower
+//! anything.
 
 mod ask;
 mod builtins;
@@ -58,11 +59,11 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 pub(crate) struct Checked {
     pub program: Program,
     pub scenarios: Vec<Scenario>,
-    /// The conditions of the scenarios' `expect` steps, in order.
+    /// The conditions of the `expect` steps of the scenarios, in order.
     pub expectations: Vec<hir::Expr>,
 }
 
-/// Types everything `names` declares. `root` is where a missing header is reported.
+/// Types everything that `names` declares. A missing header is reported at `root`.
 pub(crate) fn check(names: &Names, root: Span, diagnostics: &mut Vec<Diagnostic>) -> Checked {
     let mut checker = TypeChecker::new(names, diagnostics);
     checker.declare(root);
@@ -83,12 +84,12 @@ pub(crate) fn check(names: &Names, root: Span, diagnostics: &mut Vec<Diagnostic>
     Checked { program: checker.program, scenarios, expectations: checker.expectations }
 }
 
-/// The record that a type is made of, whatever collections lie around it.
+/// Returns the record within a type, inside any collections.
 pub(crate) fn record_in(ty: &Type) -> Option<hir::RecordId> {
     declare::record_in(ty).map(|(record, _)| record)
 }
 
-/// The signature of a tool: what other clauses need to know before the tool's own clauses are checked.
+/// The signature of a tool, which other clauses need before the clauses of the tool are checked.
 #[derive(Clone)]
 pub(crate) struct Signature {
     pub name: String,
@@ -104,35 +105,37 @@ pub(crate) struct TypeChecker<'a, 'd> {
     names: &'a Names<'a>,
     program: Program,
     signatures: Vec<Signature>,
-    /// Types of aliases, once known.
+    /// The types of aliases that are already known.
     aliases: Vec<Type>,
     units: HashMap<String, UnitId>,
-    /// Regular expressions seen, and whether they compile.
+    /// The regular expressions seen so far; true if they compile.
     patterns: HashMap<String, bool>,
     /// The tools of each policy.
     governed: Vec<BTreeSet<hir::ToolId>>,
-    /// The types of results, by the clause that says them.
+    /// The types of results, by the clause that declares them.
     results: HashMap<Span, (Type, TakenForms)>,
-    /// Types outside of contracts that the program does not hold, with their places.
+    /// Types outside of contracts that the program does not contain, with their positions.
     typed: Vec<(Type, Span)>,
-    /// Which tools bear which tag.
+    /// The tools with each tag.
     tagged: HashMap<String, Vec<hir::ToolId>>,
-    /// The policy whose clauses are being checked for some tool.
+    /// The policy whose clauses are being checked for a tool.
     policy: Option<policy::Speaking>,
-    /// What was said about policies: their clauses are checked for every tool they govern.
+    /// The reported problems of policies. Their clauses are checked for every tool that they
+    /// govern.
     said: HashSet<(Span, String)>,
     expectations: Vec<hir::Expr>,
     /// The types of defines.
     defines: Vec<defines::Defined>,
-    /// The uses that are being written out, the outermost first.
+    /// The uses that are being replaced, outermost first.
     uses: Vec<defines::Use>,
-    /// The number of nodes that the uses so far stand for.
+    /// The number of nodes of all uses so far, with their defines replaced.
     nodes: u64,
-    /// An expression is judged where it is written, not where it is used.
+    /// True if an expression is checked at its declaration instead of its uses.
     alone: bool,
-    /// That a type nests too deeply was said; what is made of it nests too deeply, too.
+    /// True if a type was reported as nested too deeply. Types that contain it are nested too
+    /// deeply as well.
     said_deep: bool,
-    /// Where the syntax is broken: what is said about such a place is mostly wrong.
+    /// The positions of syntax errors. Further problems at such a position are mostly wrong.
     broken: Vec<Span>,
     diagnostics: &'d mut Vec<Diagnostic>,
 }
@@ -163,7 +166,8 @@ impl<'a, 'd> TypeChecker<'a, 'd> {
         }
     }
 
-    /// Reports a problem, once where a policy is checked for several tools, or a define for several uses; not where the syntax is broken.
+    /// Reports a problem. It is reported once if a policy is checked for several tools, or a define
+    /// for several uses. It is not reported at a syntax error.
     pub fn report(&mut self, diagnostic: Diagnostic) {
         let span = diagnostic.primary.span;
         let follows = |b: &Span| {
@@ -173,7 +177,7 @@ impl<'a, 'd> TypeChecker<'a, 'd> {
             return;
         }
         let Some(mut diagnostic) = self.of_use(diagnostic) else { return };
-        // A clause of a policy has another type where a tool's parameter or `let` has.
+        // A clause of a policy has another type if a parameter or `let` of the tool has.
         if let Some(policy::Speaking { policy, tool, tool_span, .. }) = &self.policy
             && diagnostic.code.starts_with("G02")
             && diagnostic.secondary.iter().all(|label| label.span != *tool_span)
@@ -187,14 +191,14 @@ impl<'a, 'd> TypeChecker<'a, 'd> {
         }
     }
 
-    /// Reports a problem, once where several tools have it from one policy.
+    /// Reports a problem, once if several tools have it from one policy.
     fn report_once(&mut self, diagnostic: Diagnostic) {
         if self.said.insert((diagnostic.primary.span, diagnostic.message.clone())) {
             self.report(diagnostic);
         }
     }
 
-    /// The tool of this name, reported where there is none.
+    /// Returns the tool of this name, and reports an error if there is none.
     pub fn tool(&mut self, name: &Ident) -> Option<hir::ToolId> {
         let found = self.names.tools.get(&name.node);
         if found.is_none() {
@@ -203,7 +207,7 @@ impl<'a, 'd> TypeChecker<'a, 'd> {
         found
     }
 
-    /// The unit of this name, reported where there is none.
+    /// Returns the unit of this name, and reports an error if there is none.
     pub fn unit(&mut self, name: &Ident) -> Option<UnitId> {
         let found = self.units.get(&name.node).copied();
         match self.names.budgets.get(&name.node) {
@@ -228,7 +232,8 @@ impl<'a, 'd> TypeChecker<'a, 'd> {
     }
 }
 
-/// The places of the errors that the parser has found, which alone are known before the checks begin.
+/// Returns the positions of the errors of the parser, which are the only errors known before the
+/// checks begin.
 fn syntax_errors(diagnostics: &[Diagnostic]) -> Vec<Span> {
     let syntax = diagnostics.iter().filter(|d| d.is_error() && d.code.starts_with("G00"));
     syntax.map(|d| d.primary.span).collect()

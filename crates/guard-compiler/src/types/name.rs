@@ -1,4 +1,5 @@
-//! Names in expressions: what a bare name means where it stands, and what to say where it means nothing.
+//! Names in expressions: the meaning of an unqualified name in its place, and the error if it has
+//! none.
 
 use super::TypeChecker;
 use super::scope::{ExprPlace, Scope};
@@ -141,7 +142,8 @@ impl TypeChecker<'_, '_> {
             && let Some(policy) = &self.policy
             && let Some(d) = policy.missing_parameter(name, span)
         {
-            // Once for each tool, however often the policy speaks of the parameter.
+            // It is reported once for each tool, even if the policy uses the parameter several
+            // times.
             if self.said.insert((policy.tool_span, d.message.clone())) {
                 self.diagnostics.push(d);
             }
@@ -167,7 +169,8 @@ impl TypeChecker<'_, '_> {
         broken(span)
     }
 
-    /// Returns what a parameter's name means where no tool has the parameter.
+    /// Returns the meaning that the name of a parameter has if the tool does not have the
+    /// parameter.
     pub(super) fn other_meaning(&self, name: &str, ty: &Type) -> Option<OtherMeaning> {
         if let Some((kind, span)) = self.names.value(name) {
             return Some(OtherMeaning::Declared(kind, span));
@@ -217,7 +220,8 @@ impl TypeChecker<'_, '_> {
         self.program.enums[*id].variants.iter().any(|variant| variant == name)
     }
 
-    /// A variable or define with the name of a variant of its own enum would stand wherever the variant is meant.
+    /// Reports a variable or define with the name of a variant of its own enum, because it would
+    /// hide the variant everywhere.
     pub(super) fn own_variant(&mut self, what: &str, name: &Ident, ty: &Type) {
         if let Type::Enum(id) = ty.required()
             && self.variant_of(&name.node, ty)
@@ -227,7 +231,7 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// Something that cannot be asked here.
+    /// Reports a question that is not allowed here.
     pub(super) fn misplaced(&mut self, span: Span, what: &str, scope: &Scope) -> Expr {
         let help = match scope.place {
             ExprPlace::State => {
@@ -248,9 +252,9 @@ impl TypeChecker<'_, '_> {
 /// The values of the language that a rule of a policy may read.
 const BUILT_IN_VALUES: [&str; 5] = ["now", "elapsed", "workspace", "clock", "result"];
 
-/// The meaning of a name beside that of a parameter.
+/// The other meaning of a name that is also a parameter.
 pub(super) enum OtherMeaning {
-    /// A variable, fact or define, and where it is declared.
+    /// A variable, fact or define, and the position of its declaration.
     Declared(&'static str, Span),
     /// A value of the language.
     BuiltIn,
@@ -268,7 +272,7 @@ impl OtherMeaning {
         }
     }
 
-    /// Returns where it is declared, if that is in a file.
+    /// Returns the position of its declaration, if it is in a file.
     pub fn declared(&self) -> Option<Span> {
         match self {
             OtherMeaning::Declared(_, span) => Some(*span),
@@ -277,8 +281,8 @@ impl OtherMeaning {
     }
 }
 
-/// Returns true if a bare name may be a variant of this enum: one that an author declared, or the weekdays. Origins and
-/// states of lifecycles are named only in comparisons.
+/// Returns true if an unqualified name may be a variant of this enum: an enum that an author
+/// declared, or the weekdays. Origins and states of lifecycles are named only in comparisons.
 fn named(enums: &[EnumDef], id: usize) -> bool {
     id != ORIGIN && !enums[id].name.contains(' ')
 }

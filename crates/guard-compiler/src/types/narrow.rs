@@ -1,16 +1,17 @@
-//! Flow typing of options: which missing values a condition excludes.
+//! Flow typing of options: the missing values that a condition excludes.
 //!
-//! Works on syntax: an expression's key is its text with bound variables replaced by what they range over,
-//! so that `all b in ids: variant[b].available` says something about `sum(a in ids: variant[a].price)`.
+//! It works on syntax. The key of an expression is its text, with each bound variable replaced by
+//! the collection that it ranges over. So `all b in ids: variant[b].available` establishes
+//! something about `sum(a in ids: variant[a].price)`.
 
 use super::scope::Scope;
 use guard_plan::builtin::Builtin;
 use guard_syntax::ast::{Arg, BinaryOp, Expr, ExprKind, Ident, Quantifier, TypeKind, UnaryOp};
 
-/// The slot of a binder over something computed: outside its quantifier nothing is known of it.
+/// The slot of a binder over a computed value. Outside its quantifier nothing is known about it.
 const OPAQUE: u32 = u32::MAX;
 
-/// The key of a readable place; none where it is computed.
+/// Returns the key of a readable place; `None` if it is computed.
 pub(crate) fn key(expr: &Expr, scope: &Scope) -> Option<String> {
     if let Some(key) = scope.written_out(expr, key) {
         return key;
@@ -35,14 +36,15 @@ pub(crate) fn key(expr: &Expr, scope: &Scope) -> Option<String> {
             Some(format!("last({})", key(&args[0].value, scope)?))
         }
         ExprKind::Quantified { op: Quantifier::First, .. } => whole(expr, scope, 0),
-        // A function gives the same of the same.
+        // A function returns the same value for the same arguments.
         ExprKind::Call(name, _) if Builtin::by_name(&name.node).is_some() => whole(expr, scope, 0),
         _ => None,
     }
 }
 
-/// The text of all of an expression in which each name is what it means; none where a name means nothing that is known
-/// elsewhere. `bound` is the number of names that the expression around it binds.
+/// Returns the text of a whole expression in which each name is replaced by its meaning; `None` if
+/// a name has no meaning that is known elsewhere. `bound` is the number of names that the
+/// expression around it binds.
 fn whole(expr: &Expr, scope: &Scope, bound: usize) -> Option<String> {
     if let Some(text) = scope.written_out(expr, |e, scope| whole(e, scope, bound)) {
         return text;
@@ -94,13 +96,14 @@ fn whole(expr: &Expr, scope: &Scope, bound: usize) -> Option<String> {
     })
 }
 
-/// The keys of several places, with commas between.
+/// Returns the keys of several places, separated by commas.
 fn keys<'e>(exprs: impl IntoIterator<Item = &'e Expr>, scope: &Scope) -> Option<String> {
     let keys: Option<Vec<String>> = exprs.into_iter().map(|e| key(e, scope)).collect();
     Some(keys?.join(", "))
 }
 
-/// The key of a name that is not bound. Within a define it means no parameter of the tool around.
+/// Returns the key of a name that is not bound. Within a define, the name cannot be a parameter of
+/// the tool around it.
 fn free(name: &str, scope: &Scope) -> String {
     if scope.around.is_some_and(|params| params.iter().any(|param| param.name == name)) {
         format!("::{name}")
@@ -155,7 +158,7 @@ pub(crate) fn implied(condition: &Expr, truth: bool, scope: &Scope, out: &mut Ve
         ExprKind::Call(name, args) if truth && super::ask::is_test(&name.node) => {
             args.iter().for_each(|arg| chain(&arg.value, scope, out));
         }
-        // Who may read is somebody; what is read may be missing.
+        // The reader must be present. The text that is read may be missing.
         ExprKind::Call(name, args) if truth && name.node == "may_read" => {
             args.iter().take(1).for_each(|who| chain(&who.value, scope, out));
         }
@@ -188,7 +191,8 @@ fn holds_for_each(op: Quantifier, truth: bool) -> bool {
     op == if truth { Quantifier::All } else { Quantifier::Any }
 }
 
-/// Returns the key of the entry that is there where a map has a key; `None` for what is not declared as a map.
+/// Returns the key of the entry that is present if a map has a key; `None` if it is not declared as
+/// a map.
 fn entry(at: &Expr, map: &Expr, scope: &Scope) -> Option<String> {
     let ExprKind::Name(name) = &map.kind else { return None };
     let state = &scope.names.state;
@@ -207,7 +211,7 @@ fn is_arithmetic(op: BinaryOp) -> bool {
     matches!(op, Add | Sub | Mul | Div | Rem)
 }
 
-/// The place and every place on the way to it.
+/// Collects the place and every place on the path to it.
 fn chain(expr: &Expr, scope: &Scope, out: &mut Vec<String>) {
     let inside = |e: &Expr, scope: &Scope| chain(e, scope, out);
     if scope.written_out(expr, inside).is_some() {
@@ -221,7 +225,7 @@ fn chain(expr: &Expr, scope: &Scope, out: &mut Vec<String>) {
     }
 }
 
-/// Binds the names of a quantifier for their symbols only.
+/// Binds the names of a quantifier only for their symbols.
 fn bind_symbols(binders: &[Ident], over: &Expr, scope: &mut Scope) {
     let sources: Vec<&Expr> = match &over.kind {
         ExprKind::Call(name, args) if name.node == "zip" => args.iter().map(|a| &a.value).collect(),

@@ -15,7 +15,8 @@ use guard_syntax::ast::{self, BinaryOp};
 use guard_syntax::span::Span;
 
 impl TypeChecker<'_, '_> {
-    /// Both operands, each guided by the other's type: the one that needs no guide goes first.
+    /// Types both operands. Each is guided by the type of the other: the operand that needs no
+    /// guide is typed first.
     fn operands(&mut self, a: &ast::Expr, b: &ast::Expr, scope: &mut Scope) -> (Expr, Expr) {
         if self.needs_guide(a, scope) && !self.needs_guide(b, scope) {
             let right = self.expr(b, None, scope);
@@ -27,7 +28,7 @@ impl TypeChecker<'_, '_> {
         (left, right)
     }
 
-    /// Returns true if the expression's type depends on what it is compared with.
+    /// Returns true if the type of the expression depends on the value that it is compared with.
     pub(super) fn needs_guide(&self, e: &ast::Expr, scope: &Scope) -> bool {
         match &e.kind {
             ast::ExprKind::Number(_) | ast::ExprKind::String(_) | ast::ExprKind::None => true,
@@ -184,7 +185,8 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// A comparison of a refined value with a literal outside its range never varies.
+    /// Reports a comparison of a refined value with a literal outside its range, because its result
+    /// is always the same.
     fn lint_comparison(&mut self, op: BinaryOp, left: &Expr, right: &Expr, span: Span) {
         let literal = |e: &Expr| {
             matches!(e.kind, ExprKind::Int(_) | ExprKind::Decimal(_) | ExprKind::Duration(_))
@@ -193,7 +195,7 @@ impl TypeChecker<'_, '_> {
             Type::Int(l, h) | Type::Decimal(l, h) | Type::Duration(l, h) => Some((*l, *h)),
             _ => None,
         };
-        // A guard in shadow refuses no value that its types exclude.
+        // A guard in shadow mode refuses no value that its types exclude.
         if self.program.shadow || !literal(right) || literal(left) {
             return;
         }
@@ -222,7 +224,8 @@ impl TypeChecker<'_, '_> {
         self.report(errors::never_varies(span, outcome, "the type's range decides it", is_total));
     }
 
-    /// A text in lower case never equals one that is not.
+    /// Reports a comparison of a text in lower case with one that is not, because they are never
+    /// equal.
     fn lint_case(&mut self, left: &Expr, right: &Expr, span: Span) {
         let folded = |e: &Expr| match &e.kind {
             ExprKind::Call(Builtin::Lower, _) => true,
@@ -238,7 +241,7 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// The name of the column of texts in lower case that an expression reads.
+    /// Returns the name of the column of lower-case texts that an expression reads.
     fn caseless_column(&self, e: &Expr) -> Option<&str> {
         match &e.kind {
             ExprKind::Unwrap(inner, _) | ExprKind::Else(inner, _) => self.caseless_column(inner),
@@ -251,7 +254,7 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// `item in collection`; written `collection contains item` when `flipped`.
+    /// Types `item in collection`, written `collection contains item` if `flipped`.
     pub(super) fn membership(
         &mut self,
         item: &ast::Expr,
@@ -293,7 +296,7 @@ impl TypeChecker<'_, '_> {
             };
             return typed(ExprKind::In(Box::new(one), Box::new(many)), Type::Bool, span);
         }
-        // The other way round it would fit: the commonest slip.
+        // The reversed order would be valid: this is the most common mistake.
         let reversed = match one.ty.required() {
             Type::List(element, _) | Type::Set(element, _) => fits(many.ty.required(), element),
             _ => false,
@@ -316,7 +319,7 @@ impl TypeChecker<'_, '_> {
         broken(span)
     }
 
-    /// Reports a constant empty text that is looked for.
+    /// Reports a constant empty text that is searched for.
     pub(super) fn empty_needle(&mut self, needle: &Expr) {
         if matches!(&needle.kind, ExprKind::String(text) if text.is_empty()) {
             self.report(errors::empty_needle(needle.span));
@@ -428,17 +431,17 @@ impl TypeChecker<'_, '_> {
     }
 }
 
-/// Returns true if `text` gives a text for a type's values.
+/// Returns true if `text` returns a text for values of a type.
 fn has_text(ty: &Type) -> bool {
     accepts(ParamKind::Shown, ty, None)
 }
 
-/// Returns true if a type's values are written as texts.
+/// Returns true if values of a type are written as texts.
 fn is_written(ty: &Type) -> bool {
     matches!(ty, Type::String(_) | Type::Path | Type::Url | Type::Command)
 }
 
-/// One text after the other. Where both have a bound, so has the result.
+/// Returns the concatenation of two texts. If both have a bound, the result has a bound too.
 fn joined_texts(left: Expr, right: Expr, span: Span) -> Expr {
     let first = bounds(&left);
     let second = bounds(&right);
@@ -451,7 +454,7 @@ fn joined_texts(left: Expr, right: Expr, span: Span) -> Expr {
     typed(ExprKind::Call(Builtin::Concat, vec![left, right]), ty, span)
 }
 
-/// The most characters and bytes that a text has; a literal has its own.
+/// Returns the maximum number of characters and bytes of a text. For a literal, these are exact.
 fn bounds(text: &Expr) -> (Option<u64>, Option<u64>) {
     match (&text.kind, &text.ty) {
         (ExprKind::String(text), _) => (Some(text.chars().count() as u64), Some(text.len() as u64)),
@@ -460,7 +463,8 @@ fn bounds(text: &Expr) -> (Option<u64>, Option<u64>) {
     }
 }
 
-/// The type of an arithmetic result; its bounds serve the check that costs are not negative.
+/// Returns the type of an arithmetic result. The bounds are used to check that costs are not
+/// negative.
 fn result(op: BinaryOp, a: &Type, b: &Type) -> Option<Type> {
     use BinaryOp::{Add, Div, Mul, Rem, Sub};
     Some(match (op, a, b) {
@@ -488,7 +492,7 @@ fn result(op: BinaryOp, a: &Type, b: &Type) -> Option<Type> {
 
 type NumberRange = (Option<i64>, Option<i64>);
 
-/// Bounds of a sum, difference or product; only the sign of a lower bound matters to anyone.
+/// Returns the bounds of a sum, difference or product. Only the sign of a lower bound is used.
 fn interval(op: BinaryOp, a: NumberRange, b: NumberRange, unit: i64) -> NumberRange {
     let add = |x: Option<i64>, y: Option<i64>| x?.checked_add(y?);
     let sub = |x: Option<i64>, y: Option<i64>| x?.checked_sub(y?);

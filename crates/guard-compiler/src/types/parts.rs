@@ -76,7 +76,7 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// `clock.hour` and `last(T).arg`, whose left sides are no values.
+    /// Types `clock.hour` and `last(T).arg`, whose left sides are not values.
     pub(super) fn special_field(
         &mut self,
         base: &ast::Expr,
@@ -143,11 +143,11 @@ impl TypeChecker<'_, '_> {
             self.report(errors::several_keys(span));
             return broken(span);
         };
-        // The keys of a map that is written out are of the type of what it is asked for.
+        // The key in the access determines the type of the keys of a map literal.
         let guide =
             matches!(collection.kind, ast::ExprKind::Map(_)).then(|| self.keyed_by(at, scope));
         let inner = self.expr(collection, guide.flatten().as_ref(), scope);
-        // An element of what is missing is missing.
+        // An element of a missing collection is missing.
         let inner = if self.is_established(collection, &inner, scope) {
             self.present_unless_json(collection, inner, scope)
         } else {

@@ -1,4 +1,4 @@
-//! Policies and groups: which tools a set names, and what a policy may speak of.
+//! Policies and groups: the tools that a set names, and the names that a policy may use.
 
 use super::TypeChecker;
 use super::name::OtherMeaning;
@@ -11,10 +11,10 @@ use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
 use std::collections::BTreeSet;
 
-/// The most clauses that the policies may put on tools, all tools together.
+/// The maximum number of clauses that the policies may apply to all tools together.
 const MAX_GOVERNING: usize = 50_000;
 
-/// The policy being checked, and for which tool.
+/// The policy that is being checked, and the tool.
 #[derive(Clone)]
 pub(crate) struct Speaking {
     pub policy: String,
@@ -26,17 +26,18 @@ pub(crate) struct Speaking {
 /// The common properties of the tools that a policy governs.
 #[derive(Default)]
 pub(crate) struct Governed {
-    /// The parameters of all of them, and the names that they give.
+    /// The parameters that all of them have, and the names that they declare.
     pub names: BTreeSet<String>,
-    /// The policy is from the bundled library, which names nothing that is unknown.
+    /// True if the policy is from the bundled library, which names nothing unknown.
     pub bundled: bool,
 }
 
 impl Speaking {
-    /// The problem with a name that other governed tools have as a parameter or a `let` and this one lacks.
+    /// Returns the problem with a name that other governed tools have as a parameter or a `let`,
+    /// but this tool does not.
     pub fn missing_parameter(&self, name: &str, span: Span) -> Option<Diagnostic> {
         if self.governed.bundled {
-            // What is wrong is the tool: nobody changes the library.
+            // The tool is wrong: authors cannot change the library.
             return Some(errors::library_parameter(
                 self.tool_span,
                 &self.policy,
@@ -51,7 +52,8 @@ impl Speaking {
             .then(|| errors::policy_parameter(span, &self.policy, name, &self.tool, self.tool_span))
     }
 
-    /// Returns the problem with a name that is a parameter or a `let` of this tool and means something else without it.
+    /// Returns the problem with a name that is a parameter or a `let` of this tool and has another
+    /// meaning without it.
     pub fn two_meanings(
         &self,
         name: &str,
@@ -62,7 +64,7 @@ impl Speaking {
         let kind = other.kind();
         let problem = |at| errors::two_meanings(at, name, &self.policy, kind, (what, &self.tool));
         let d = if self.governed.bundled {
-            // Nobody changes the library.
+            // Authors cannot change the library.
             problem(declared).also(span, "the library reads it here")
         } else {
             problem(span).also(declared, format!("the {what} of `{}`", self.tool))
@@ -72,7 +74,7 @@ impl Speaking {
 }
 
 impl TypeChecker<'_, '_> {
-    /// Every name in a group is that of a tool or of a group.
+    /// Checks that every name in a group is the name of a tool or of a group.
     pub(super) fn groups(&mut self) {
         let names = self.names;
         for entry in &names.groups.items {
@@ -117,7 +119,7 @@ impl TypeChecker<'_, '_> {
         self.report(errors::unknown_tool(name, known));
     }
 
-    /// The tools a set names, ascending; groups are followed, each once.
+    /// Returns the tools that a set names, ascending. Each group is followed once.
     pub(super) fn tool_set(&mut self, root: &ToolSet) -> BTreeSet<ToolId> {
         let names = self.names;
         let mut tools = BTreeSet::new();
@@ -146,7 +148,7 @@ impl TypeChecker<'_, '_> {
                                 sets.push(&names.groups.items[group].decl.members);
                             }
                         } else if std::ptr::eq(set, root) {
-                            // Those of groups were reported where the groups stand.
+                            // Unknown members of groups were reported at the groups.
                             self.unknown_member(name);
                         }
                     }

@@ -20,8 +20,8 @@ use guard_syntax::span::Span;
 const MAY_READ: &str = "may_read(READER, TEXT)";
 
 impl TypeChecker<'_, '_> {
-    /// Checks a `private` clause. Its condition and its readers may read the result; what the condition says holds for the
-    /// readers.
+    /// Checks a `private` clause. Its condition and its readers may read the result. What the
+    /// condition establishes also holds for the readers.
     pub(super) fn private(
         &mut self,
         at: ToolId,
@@ -44,7 +44,7 @@ impl TypeChecker<'_, '_> {
         Some(ClauseKind::Private { part, to, when })
     }
 
-    /// Checks a `trusted` clause that says something of some results only.
+    /// Checks a `trusted` clause that applies only to some results.
     pub(super) fn endorsement(
         &mut self,
         at: ToolId,
@@ -58,7 +58,7 @@ impl TypeChecker<'_, '_> {
             None => None,
         };
         let when = guard.as_ref().map(|guard| {
-            // What is missing vouches for nothing.
+            // A missing value endorses nothing.
             scope.missing = MissingMeaning::Refuses(guard.unless);
             negated_if(guard.unless, self.condition(&guard.condition, scope))
         });
@@ -78,7 +78,8 @@ impl TypeChecker<'_, '_> {
         extractor
     }
 
-    /// Returns the part of a result that a clause names, and its type; `None` where there is no such part.
+    /// Returns the part of a result that a clause names, and its type; `None` if there is no such
+    /// part.
     fn selected(
         &mut self,
         at: ToolId,
@@ -128,7 +129,8 @@ impl TypeChecker<'_, '_> {
         Some((SelectedPart { path, ranges }, ty))
     }
 
-    /// Returns readers: a text, or a list or set of texts; `json` is read as such when the call settles.
+    /// Types readers: a text, or a list or set of texts. A `json` value is decoded to this when the
+    /// call settles.
     fn readers(&mut self, e: &ast::Expr, found: Expr, scope: &Scope) -> Expr {
         if *found.ty.required() == Type::Json {
             return found;
@@ -142,7 +144,8 @@ impl TypeChecker<'_, '_> {
         found
     }
 
-    /// Returns the steps to a part of a result, by wire name, and its type; `None` where its type has no such part.
+    /// Returns the steps to a part of a result, by wire name, and its type; `None` if the type has
+    /// no such part.
     fn private_part(&mut self, returns: &Type, path: &[ResultStep]) -> Option<(Vec<String>, Type)> {
         let mut steps = Vec::new();
         let mut ty = returns.clone();
@@ -203,7 +206,7 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// `may_read(who, text)`.
+    /// Types `may_read(who, text)`.
     pub(super) fn may_read(&mut self, args: &[Arg], span: Span, scope: &mut Scope) -> Expr {
         if !scope.place.asks() {
             return self.misplaced(span, "who may read a text", scope);
@@ -213,7 +216,7 @@ impl TypeChecker<'_, '_> {
             self.report(errors::arguments(span, message, MAY_READ));
             return broken(span);
         };
-        // Nobody who is named may read nothing: the answer is false.
+        // A named reader that is missing may read nothing, so the answer is false.
         let tested = scope.missing.accepts(false);
         let readers = self.operand(scope, |checker, scope| {
             let found = checker.expr(who, Some(&Type::string()), scope);
@@ -225,7 +228,8 @@ impl TypeChecker<'_, '_> {
         });
         let found = self.operand(scope, |checker, scope| {
             let found = checker.expr(text, None, scope);
-            // A place holds nothing where it is missing. What is computed says nothing then of what it is computed from.
+            // A missing place contains nothing. A missing computed value says nothing about the
+            // values that it is computed from.
             if is_computed(&found) { checker.present(text, found, scope) } else { found }
         });
         if readers.ty == Type::Error || found.ty == Type::Error {
@@ -240,9 +244,10 @@ impl TypeChecker<'_, '_> {
         typed(ExprKind::MayRead(boxed(readers), boxed(found)), Type::Bool, span)
     }
 
-    /// Warns of private results that no rule asks about, and of questions where nothing is private.
+    /// Warns about private results that no rule asks about, and about questions if nothing is
+    /// private.
     pub(super) fn private_unasked(&mut self) {
-        // A rule that is wrong may be the one that asks.
+        // A rule with an error may be the one that asks.
         if self.diagnostics.iter().any(Diagnostic::is_error) {
             return;
         }
@@ -259,7 +264,7 @@ impl TypeChecker<'_, '_> {
     }
 }
 
-/// Returns true if a value is computed, or a part of what is.
+/// Returns true if a value is computed, or is a part of a computed value.
 fn is_computed(e: &Expr) -> bool {
     match inner(e) {
         Some(element) => is_computed(element),
@@ -290,7 +295,8 @@ fn list_within(program: &Program, e: &Expr, element: Option<u32>) -> Option<Vec<
     }
 }
 
-/// The places of the `private` clauses of a program, and of its questions about them.
+/// Returns the positions of the `private` clauses of a program, and of the questions about private
+/// content.
 fn private_places(program: &Program) -> (Vec<Span>, Vec<Span>) {
     let clauses = program.tools.iter().flat_map(|tool| &tool.clauses);
     let privates = clauses.filter(|clause| matches!(clause.kind, ClauseKind::Private { .. }));

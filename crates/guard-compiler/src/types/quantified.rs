@@ -10,7 +10,7 @@ use guard_plan::plan::{CompareOp, QuantifierOp};
 use guard_syntax::ast::{self, BinaryOp, Quantifier};
 use guard_syntax::span::Span;
 
-/// Returns the list whose pairs are ranged over.
+/// Returns the list whose pairs a quantifier ranges over.
 fn paired<'e>(over: &'e ast::Expr, scope: &Scope) -> Option<&'e ast::Expr> {
     match &over.kind {
         ast::ExprKind::Call(name, args)
@@ -43,7 +43,7 @@ impl TypeChecker<'_, '_> {
             Some(rows) => self.bind_row(binders, rows, over.span, scope),
             None => self.bind(binders, over, scope),
         };
-        // What the last name stands for, and the key that it is.
+        // The element of the last name, and the key that the name is.
         let element = scope.locals.last().filter(|_| scope.locals.len() > depth);
         let element = element.map_or((Type::Error, MapKey::Text), |l| (l.ty.clone(), l.key));
         if !matches!(op, Quantifier::All | Quantifier::Any) {
@@ -92,7 +92,8 @@ impl TypeChecker<'_, '_> {
         typed(kind, ty, span)
     }
 
-    /// The first element of which a condition is true: an option of what the last name stands for.
+    /// Types the first element for which a condition is true: an option of the element of the last
+    /// name.
     fn first(
         &mut self,
         over: Vec<Expr>,
@@ -102,7 +103,7 @@ impl TypeChecker<'_, '_> {
         span: Span,
     ) -> Expr {
         if over.len() != 1 {
-            // A wrong number of lists was reported.
+            // A wrong number of lists was already reported.
             if over.len() == binders.len() {
                 let message = "lists in step have no element that `first` could give".to_string();
                 let written = "first x in xs: …, first i, x in xs: x == (ys[i] else …)";
@@ -125,8 +126,8 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// A quantifier over pairs: two quantifiers over one list, one within the other, whose indexes stand in order. The
-    /// list is read where neither name is bound.
+    /// Types a quantifier over pairs as two nested quantifiers over one list, whose indexes are in
+    /// order. The list is read where neither name is bound.
     fn of_pairs(
         &mut self,
         (op, span): (Quantifier, Span),
@@ -193,7 +194,7 @@ impl TypeChecker<'_, '_> {
         of_each(ops[0], first, inner, ty)
     }
 
-    /// The rows of a fact that a quantifier names.
+    /// Returns the rows of a fact that a quantifier names.
     fn rows(&mut self, over: &ast::Expr, scope: &Scope) -> Option<Expr> {
         let ast::ExprKind::Name(name) = &over.kind else { return None };
         if scope.is_bound(name) || self.names.state.peek(name).is_some() {
@@ -232,7 +233,7 @@ impl TypeChecker<'_, '_> {
         (vec![rows], slots)
     }
 
-    /// Binds the names of a quantifier or `for`: the collections ranged over and the slots.
+    /// Binds the names of a quantifier or `for`. Returns the collections and the slots.
     pub fn bind(
         &mut self,
         binders: &[ast::Ident],
@@ -262,7 +263,7 @@ impl TypeChecker<'_, '_> {
             let ty = elements.get(at).cloned().unwrap_or(Type::Error);
             self.hides(binder, scope);
             slots.push(scope.bind(&binder.node, ty, symbol));
-            // The first name, or the only one, of what ranges over a map is a key.
+            // The first or only name of a quantifier over a map is a key.
             if let (0, [Expr { ty: Type::Map(key, ..), .. }]) = (at, &typed_sources[..])
                 && let Some(local) = scope.locals.last_mut()
             {
@@ -326,7 +327,8 @@ impl TypeChecker<'_, '_> {
     }
 }
 
-/// The last operand of a body, if it speaks of no element and still is not asked where the collection is empty.
+/// Returns the position of the last operand of a body, if it reads no element and is therefore not
+/// evaluated if the collection is empty.
 fn swallowed(op: Quantifier, body: &ast::Expr, typed: &Expr, slots: &[u32]) -> Option<Span> {
     use ast::ExprKind::Binary;
     let other = match op {
@@ -337,7 +339,7 @@ fn swallowed(op: Quantifier, body: &ast::Expr, typed: &Expr, slots: &[u32]) -> O
     let mut body = body;
     let mut typed = typed;
     let mut slots = slots.to_vec();
-    // Through a quantifier of the other kind its last operand moves outwards.
+    // A quantifier of the other kind moves its last operand outwards.
     while let (
         ast::ExprKind::Quantified { body: written, .. },
         ExprKind::Quantified { op, binders, body: inner, .. },

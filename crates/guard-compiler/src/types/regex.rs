@@ -1,13 +1,13 @@
-//! Regular expressions: they must compile, and the usual mistakes are pointed out (reference §4).
+//! Regular expressions: they must compile, and common mistakes are reported (reference §4).
 
 use super::TypeChecker;
 use crate::errors;
 use guard_syntax::span::Span;
 
-/// The most memory a compiled expression may take, so that no plan is a bomb.
+/// The maximum memory of a compiled expression, so that no plan uses too much memory.
 const SIZE_LIMIT: usize = 1 << 20;
 
-/// The most patterns of a guard.
+/// The maximum number of patterns of a guard.
 const MOST: usize = 500;
 
 /// Returns true if the pattern compiles. Reports errors and doubtful parts of it.
@@ -71,7 +71,8 @@ fn ends(pattern: &str) -> bool {
     (pattern.ends_with('$') && escapes % 2 == 0) || pattern.ends_with(".*")
 }
 
-/// The alternatives of the whole expression: an anchor belongs to the one it stands in.
+/// Returns the alternatives of the whole expression. An anchor belongs to the alternative that
+/// contains it.
 fn alternatives(pattern: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -97,7 +98,8 @@ fn alternatives(pattern: &str) -> Vec<&str> {
     found
 }
 
-/// The inside of a `[^…]` that spells a word of three letters or more, as in `[^ourcompany.com]`.
+/// Returns the content of a `[^…]` that spells a word of three letters or more, as in
+/// `[^ourcompany.com]`.
 fn word_in_negated_class(pattern: &str) -> Option<&str> {
     pattern
         .split("[^")

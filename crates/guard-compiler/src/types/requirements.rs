@@ -1,4 +1,4 @@
-//! Requirements of tools: their alternatives, and circles of tools that require one another.
+//! Requirements of tools: their alternatives, and cycles of tools that require one another.
 
 use super::TypeChecker;
 use super::scope::Scope;
@@ -9,7 +9,7 @@ use guard_syntax::span::Span;
 use std::collections::HashSet;
 
 impl TypeChecker<'_, '_> {
-    /// The alternatives of a `requires`. Their keys are read only where its `when` holds.
+    /// Types the alternatives of a `requires`. Their keys are read only if its `when` holds.
     pub(super) fn alternatives(
         &mut self,
         all: &[ast::Requirement],
@@ -43,12 +43,12 @@ impl TypeChecker<'_, '_> {
         Some(hir::Requirement { latest: requirement.latest, tool: tool?, key, since, within })
     }
 
-    /// Tools that require one another could never be called.
+    /// Reports tools that require one another, because they could never be called.
     pub(super) fn requirement_cycles(&mut self) {
         let edges: Vec<Vec<(ToolId, Span)>> =
             self.program.tools.iter().map(certain_requirements).collect();
         let mut mark = vec![0u8; edges.len()];
-        // Of circles that share a tool the first is reported.
+        // If cycles share a tool, only the first is reported.
         let mut reported: HashSet<ToolId> = HashSet::new();
         for start in 0..edges.len() {
             let mut path: Vec<(ToolId, usize)> = vec![(start, 0)];
@@ -89,7 +89,8 @@ impl TypeChecker<'_, '_> {
             .iter()
             .map(|(at, next)| (self.program.tools[*at].name.clone(), edges[*at][next - 1].1))
             .collect();
-        // Begin with the name that comes first, so that the report does not depend on the order of items.
+        // Start with the alphabetically first name, so that the report does not depend on the order
+        // of items.
         let first = (0..cycle.len()).min_by_key(|at| cycle[*at].0.clone()).unwrap_or(0);
         cycle.rotate_left(first);
         let named: Vec<(&str, Span)> = cycle.iter().map(|(n, s)| (n.as_str(), *s)).collect();
@@ -97,7 +98,7 @@ impl TypeChecker<'_, '_> {
     }
 }
 
-/// The tools without whose success the tool is never allowed.
+/// Returns the tools that must succeed before the tool is allowed.
 fn certain_requirements(tool: &hir::Tool) -> Vec<(ToolId, Span)> {
     let certain = |clause: &Clause| match &clause.kind {
         ClauseKind::Requires { any_of, when: None } if !clause.rule.shadow => {

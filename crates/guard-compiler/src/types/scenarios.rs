@@ -1,4 +1,4 @@
-//! Scenarios: `test` blocks, with literal arguments turned into JSON and expectations typed.
+//! Scenarios: `test` blocks, with literal arguments converted to JSON and expectations typed.
 
 mod values;
 
@@ -16,7 +16,8 @@ use guard_syntax::ast::{self, Ident, TestStepKind as T};
 use guard_syntax::span::Span;
 use std::collections::HashMap;
 
-/// The maximum number of steps that beginnings add to all tests together; each test of a beginning counts as one more.
+/// The maximum number of steps that beginnings add to all tests together. Each test of a beginning
+/// counts as one more step.
 const MAX_BEGINNINGS: usize = 100_000;
 
 impl TypeChecker<'_, '_> {
@@ -53,7 +54,8 @@ impl TypeChecker<'_, '_> {
         scenarios
     }
 
-    /// Returns for each test the one that it begins after; none at all if the tests would play too much.
+    /// Returns for each test the test that it begins after; none at all if the tests would run too
+    /// many steps.
     fn beginnings(&mut self, titles: &HashMap<&str, (usize, Span)>) -> Vec<Option<usize>> {
         let tests = &self.names.tests;
         let mut beginnings = vec![None; tests.len()];
@@ -65,7 +67,8 @@ impl TypeChecker<'_, '_> {
             }
         }
         let mut played = 0;
-        // The test from which a test was last reached: a circle that does not lead back is cut at one of its own.
+        // The test from which a test was last reached. A cycle that does not lead back is broken at
+        // one of its own tests.
         let mut reached = vec![None; tests.len()];
         for (at, (test, span)) in tests.iter().enumerate() {
             let mut before = beginnings[at];
@@ -103,7 +106,7 @@ impl TypeChecker<'_, '_> {
             }
             T::Allowed(call) => StepKind::Allowed(self.scenario_call(call, false)?),
             T::Denied { call, by, names, because } => {
-                // A halted session looks at no argument.
+                // A halted session checks no arguments.
                 let lenient = by.as_ref().is_some_and(|b| {
                     matches!(b.node.as_str(), "invalid_arguments" | "unknown_tool" | "halted")
                 });
@@ -158,7 +161,7 @@ impl TypeChecker<'_, '_> {
         Some(ScenarioStep { kind, span: step.span.0, text: String::new() })
     }
 
-    /// The steps about the world, and what the session is expected to be.
+    /// Types the steps about the world, and the expectations about the session.
     fn world_step(&mut self, step: &ast::TestStep) -> Option<StepKind> {
         Some(match &step.kind {
             T::After(d) => StepKind::After(self.duration(d)?),
@@ -218,7 +221,7 @@ impl TypeChecker<'_, '_> {
         })
     }
 
-    /// The steps about what a session is given, its items, advice and reports.
+    /// Types the steps about the session's data, items, advice and reports.
     fn session_step(&mut self, step: &ast::TestStep) -> Option<StepKind> {
         Some(match &step.kind {
             T::Data(value) => StepKind::Data(self.json(value, None)?),
@@ -264,7 +267,7 @@ impl TypeChecker<'_, '_> {
                 StepKind::Advice(self.wire(tool)?, status.node.clone(), text)
             }
             T::Report { .. } => self.report_step(&step.kind)?,
-            // What is left are calls.
+            // The remaining steps are calls.
             _ => return None,
         })
     }
@@ -305,7 +308,8 @@ impl TypeChecker<'_, '_> {
         }))
     }
 
-    /// A step that answers for a probe which asks something else would answer nothing.
+    /// Reports a step that sets the answer of a probe that the host does not answer, because it
+    /// would have no effect.
     fn hosts_answer(&mut self, id: crate::hir::ProbeId, name: &Ident) {
         let instead = match self.program.probes.get(id).map(|probe| &probe.asks) {
             Some(crate::hir::ProbeAsks::Command(command)) => {
@@ -322,7 +326,8 @@ impl TypeChecker<'_, '_> {
         self.report(errors::scenario(name.span, why, &instead));
     }
 
-    /// A step that answers a command nobody asks would answer nothing.
+    /// Reports a step that sets the result of a command that the guard never runs, because it would
+    /// have no effect.
     fn known_command(&mut self, argv: &[String], span: Span) {
         let program = &self.program;
         let mut known = false;
@@ -361,7 +366,7 @@ impl TypeChecker<'_, '_> {
         found
     }
 
-    /// The wire name of a declared tool.
+    /// Returns the wire name of a declared tool.
     fn wire(&mut self, name: &Ident) -> Option<String> {
         let tool = self.tool(name)?;
         Some(self.program.tools[tool].wire_name.clone())

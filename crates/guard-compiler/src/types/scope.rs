@@ -1,4 +1,5 @@
-//! Scope of an expression: the names that it may use, and the values that are established there.
+//! The scope of an expression: the names that it may use, and the values that are established in
+//! it.
 
 use super::lets::Lets;
 use crate::hir::{Field, MapKey, Type};
@@ -12,22 +13,23 @@ use std::rc::Rc;
 pub(crate) enum ExprPlace {
     /// A condition or value of a clause, judged when a call is proposed.
     Rule,
-    /// `observe`, `learn`, `reconcile`: judged when a call settles, may read `result`.
+    /// `observe`, `learn` and `reconcile`: judged when a call settles, and may read `result`.
     Settle,
-    /// An invariant or the operand of a temporal operator: state only.
+    /// An invariant or the operand of a temporal operator: may read only state.
     State,
     /// An initial value.
     Initial,
-    /// The expression of a define, judged by itself: it may ask whatever some use may ask.
+    /// The expression of a define, checked separately: it may ask everything that any of its uses
+    /// may ask.
     Define,
-    /// Feedback, completion, goals, attests, scenarios: no call to speak of.
+    /// Feedback, completion, goals, attests and scenarios: there is no call.
     Session,
-    /// A `source`: reads `text`, or `data`.
+    /// A `source`: may read `text`, or `data`.
     Source(SourceKind),
 }
 
 impl ExprPlace {
-    /// In words, for messages.
+    /// Returns the name in words, for messages.
     pub fn name(self) -> &'static str {
         match self {
             ExprPlace::Rule => "a rule",
@@ -40,12 +42,12 @@ impl ExprPlace {
         }
     }
 
-    /// State variables may be read.
+    /// Returns true if state variables may be read.
     pub fn reads_state(self) -> bool {
         !matches!(self, ExprPlace::Initial | ExprPlace::Source(_))
     }
 
-    /// History, time, budgets and the world may be asked.
+    /// Returns true if history, time, budgets and the world may be asked.
     pub fn asks(self) -> bool {
         matches!(self, ExprPlace::Rule | ExprPlace::Settle | ExprPlace::Session | ExprPlace::Define)
     }
@@ -54,11 +56,11 @@ impl ExprPlace {
 /// The treatment of a missing value in a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MissingMeaning {
-    /// A missing value has no meaning here: it must be excluded.
+    /// A missing value has no meaning here and must be excluded.
     Strict,
-    /// Whatever the comparison then says is fine.
+    /// Any result of the comparison is allowed.
     Any,
-    /// Fine if the condition then has this truth value, which holds the call back.
+    /// Allowed if the condition then has this truth value, which holds the call back.
     Refuses(bool),
 }
 
@@ -72,7 +74,8 @@ impl MissingMeaning {
         }
     }
 
-    /// Inside of an operand whose value says neither yes nor no to the call by itself: `(o > 5) == false`.
+    /// Returns the meaning inside an operand whose value alone does not decide about the call: `(o
+    /// > 5) == false`.
     pub fn inside(self) -> MissingMeaning {
         match self {
             MissingMeaning::Any => MissingMeaning::Any,
@@ -80,7 +83,7 @@ impl MissingMeaning {
         }
     }
 
-    /// Under a negation.
+    /// Returns the meaning under a negation.
     pub fn negated(self) -> MissingMeaning {
         match self {
             MissingMeaning::Refuses(truth) => MissingMeaning::Refuses(!truth),
@@ -95,13 +98,14 @@ pub(crate) struct Local {
     pub name: String,
     pub ty: Type,
     pub slot: u32,
-    /// What its text is the key of.
+    /// The type of the key that its text represents.
     pub key: MapKey,
-    /// `each(item_ids)`: what it stands for in keys of flow typing.
+    /// `each(item_ids)`: the text that represents it in keys of flow typing.
     pub symbol: Option<String>,
 }
 
-/// An argument of a define: the expression that a parameter stands for, and where it was written.
+/// An argument of a define: the expression that replaces a parameter, and the scope where it was
+/// written.
 #[derive(Clone)]
 pub(crate) struct GivenArgument<'s> {
     /// The parameter.
@@ -118,37 +122,38 @@ pub(crate) struct Scope<'s> {
     pub names: &'s Names<'s>,
     pub place: ExprPlace,
     pub params: &'s [Field],
-    /// Parameters of the tool that cannot be read here, though they can around it.
+    /// Parameters of the tool that cannot be read here, although they can be read around it.
     pub outer: &'s [Field],
     pub result: Option<Type>,
-    /// The name under which the agent calls the tool in whose clauses this stands.
+    /// The wire name of the tool whose clause contains the expression.
     pub tool: Option<Rc<str>>,
     pub locals: Vec<Local>,
     pub missing: MissingMeaning,
-    /// Keys of expressions that have a value here because of conditions around them.
+    /// The keys of expressions that have a value here because of conditions around them.
     pub established: Vec<String>,
-    /// Keys that the tool's other clauses establish, each with the clause that does.
+    /// The keys that the tool's other clauses establish, each with its clause.
     pub by_clauses: Rc<Vec<(usize, String)>>,
-    /// Those of them that hold after the effects of the tool, too.
+    /// Those of them that also hold after the effects of the tool.
     pub after_effects: Rc<Vec<(usize, String)>>,
-    /// And those that hold after its observations.
+    /// Those of them that also hold after the observations of the tool.
     pub after_observations: Rc<Vec<(usize, String)>>,
-    /// The clause this expression belongs to; it establishes nothing for itself.
+    /// The clause that contains this expression. It establishes nothing for itself.
     pub clause: usize,
-    /// `json` may stand where a typed value is wanted: it is decoded when the call settles.
+    /// True if a `json` value is allowed where a typed value is required: it is decoded when the
+    /// call settles.
     pub decodes: bool,
-    /// The arguments of the define whose expression this is.
+    /// The arguments of the define that the expression belongs to.
     pub given: Rc<Vec<GivenArgument<'s>>>,
-    /// The names that the tool or policy gives.
+    /// The names that the tool or policy declares.
     pub lets: Rc<Lets<'s>>,
-    /// The parameters of the tool around a define, whose names mean something else in here.
+    /// The parameters of the tool around a define. Their names have another meaning in here.
     pub around: Option<&'s [Field]>,
-    /// The slots that expressions around a define or an argument have bound.
+    /// The number of slots that expressions around a define or an argument have bound.
     base: u32,
 }
 
 impl<'s> Scope<'s> {
-    /// A scope without locals where nothing is established.
+    /// Returns a scope without locals in which nothing is established.
     pub fn new(
         names: &'s Names<'s>,
         place: ExprPlace,
@@ -177,8 +182,9 @@ impl<'s> Scope<'s> {
         }
     }
 
-    /// Returns the scope of a define's expression that is used here. Nothing that can be read here is visible there
-    /// but the arguments; what is established and what a missing value means hold there, too.
+    /// Returns the scope of the expression of a define that is used here. Of everything that can be
+    /// read here, only the arguments are visible there. Established values and the meaning of a
+    /// missing value are the same there.
     pub fn of_define(&self, given: Vec<GivenArgument<'s>>) -> Scope<'s> {
         let mut inner = Scope::new(self.names, self.place, &[], self.missing);
         inner.around = Some(self.around.unwrap_or(match self.params {
@@ -197,7 +203,7 @@ impl<'s> Scope<'s> {
     pub fn of_argument(&self, given: &GivenArgument<'s>) -> Scope<'s> {
         let mut inner = given.scope.as_ref().clone();
         if inner.place != self.place {
-            // Inside of a temporal operator: state only.
+            // Inside a temporal operator: only state.
             inner.place = self.place;
             inner.result = None;
             inner.locals.clear();
@@ -212,7 +218,8 @@ impl<'s> Scope<'s> {
         inner
     }
 
-    /// Returns the scope of the expression of a `let` that is read here: bound variables are not visible there.
+    /// Returns the scope of the expression of a `let` that is read here. Bound variables are not
+    /// visible there.
     pub fn of_let(&self, name: &str) -> Scope<'s> {
         let mut inner = self.clone();
         inner.lets = self.lets.around(name);
@@ -221,14 +228,15 @@ impl<'s> Scope<'s> {
         inner
     }
 
-    /// Returns the scope of an operand of a temporal operator that stands here: it speaks of state only.
+    /// Returns the scope of an operand of a temporal operator here. The operand may read only
+    /// state.
     pub fn of_states(&self) -> Scope<'s> {
         let mut inner = self.clone();
         inner.place = ExprPlace::State;
         inner.outer = if self.params.is_empty() { self.outer } else { self.params };
         inner.params = &[];
         inner.result = None;
-        // It is an expression of its own, with slots of its own.
+        // It is a separate expression with its own slots.
         inner.base = 0;
         inner.locals.clear();
         inner.established.clear();
@@ -250,17 +258,18 @@ impl<'s> Scope<'s> {
         }
     }
 
-    /// The number of slots in use.
+    /// Returns the number of slots in use.
     fn depth(&self) -> u32 {
         self.base + self.locals.len() as u32
     }
 
-    /// Returns true in the expression of a define and in an argument of one, whose size was measured around it.
+    /// Returns true in the expression of a define and in an argument of a define. Their size was
+    /// measured at the use.
     pub fn is_written_out(&self) -> bool {
         self.around.is_some()
     }
 
-    /// The argument that this name stands for.
+    /// Returns the argument that replaces this name.
     pub fn given(&self, name: &str) -> Option<&GivenArgument<'s>> {
         match self.local(name) {
             Some(_) => None,
@@ -268,7 +277,7 @@ impl<'s> Scope<'s> {
         }
     }
 
-    /// The expression of the `let` of this name.
+    /// Returns the expression of the `let` of this name.
     pub fn let_value(&self, name: &str) -> Option<&'s ast::Expr> {
         if self.local(name).is_some() || self.param(name).is_some() {
             None
@@ -277,7 +286,7 @@ impl<'s> Scope<'s> {
         }
     }
 
-    /// The constant of this name, or with `call` the define.
+    /// Returns the constant of this name, or with `call` the define.
     pub fn define(&self, name: &str, call: bool) -> Option<usize> {
         if !call && self.is_bound(name) {
             return None;
@@ -299,18 +308,18 @@ impl<'s> Scope<'s> {
             || self.by_clauses.iter().any(|(clause, k)| *clause != self.clause && k == key)
     }
 
-    /// The parameter of this name.
+    /// Returns the parameter of this name.
     pub fn param(&self, name: &str) -> Option<usize> {
         self.params.iter().position(|p| p.name == name)
     }
 
-    /// The innermost bound variable of this name.
+    /// Returns the innermost bound variable of this name.
     pub fn local(&self, name: &str) -> Option<&Local> {
         self.locals.iter().rev().find(|l| l.name == name)
     }
 
-    /// Binds a variable and gives its slot. Of two elements of one collection only the first has its symbol: what is said
-    /// of one is not said of the other.
+    /// Binds a variable and returns its slot. Of two elements of one collection, only the first
+    /// gets the symbol, because knowledge about one element does not apply to the other.
     pub fn bind(&mut self, name: &str, ty: Type, symbol: Option<String>) -> u32 {
         let slot = self.depth();
         let symbol = symbol.filter(|symbol| {

@@ -1,7 +1,8 @@
-//! Secrets stay where they are marked as such: what reads one is written only to a place that is marked too.
+//! Secrets stay in places that are marked as secret: an expression that reads a secret may only be
+//! written to a marked place.
 //!
-//! State is shown in verdicts, feedback and traces; only a field marked `secret` is hidden there. Truth values may pass:
-//! that a secret is the right one is what a guard is there to say.
+//! State is shown in verdicts, feedback and traces. Only a field marked `secret` is hidden there.
+//! Truth values are allowed, because a guard may have to say if a secret is correct.
 
 use super::TypeChecker;
 use crate::errors;
@@ -12,7 +13,7 @@ use crate::lower::{clause_exprs, each_expr, is_secret};
 use guard_syntax::span::Span;
 
 impl TypeChecker<'_, '_> {
-    /// Looks at everything that is written from arguments and results.
+    /// Checks everything that is written from arguments and results.
     pub(super) fn secrets(&mut self) {
         let mut leaks = Vec::new();
         for tool in &self.program.tools {
@@ -56,7 +57,7 @@ fn leaks_of(program: &Program, params: &[Field], clause: &ClauseKind) -> Vec<Spa
         ClauseKind::Transform { value, .. } if leaks(program, params, value) => {
             return vec![value.span];
         }
-        // What is spent is shown, and so is what is left.
+        // The spent and the remaining amounts are shown.
         ClauseKind::Costs { amount, .. } if is_secret(program, amount, params) => {
             return vec![amount.span];
         }
@@ -77,7 +78,8 @@ fn leaks_of(program: &Program, params: &[Field], clause: &ClauseKind) -> Vec<Spa
     found
 }
 
-/// Finds the files that are asked for by a secret path: the question is on record, and in the message if nobody answers.
+/// Finds the files with a secret path that a question asks for. The question is recorded, and it is
+/// part of the message if nobody answers.
 fn asked(program: &Program, params: &[Field], root: &Expr, leaks: &mut Vec<Span>) {
     root.walk(&mut |part| {
         let ExprKind::Exists(path) = &part.kind else { return };
@@ -89,7 +91,8 @@ fn asked(program: &Program, params: &[Field], root: &Expr, leaks: &mut Vec<Span>
     });
 }
 
-/// Finds the secrets that decide for which elements, and for how many, something is done: they show more than one bit.
+/// Finds the secrets that select the elements, or the number of elements, for an action: these show
+/// more than one bit.
 fn chosen_by_secrets(
     program: &Program,
     params: &[Field],
@@ -119,7 +122,7 @@ fn taught(program: &Program, params: &[Field], learn: &Learn) -> Vec<Span> {
     shown.chain(chosen).collect()
 }
 
-/// Returns what ranges bind of secret collections.
+/// Returns the variables that ranges bind to elements of secret collections.
 fn secret_elements(program: &Program, params: &[Field], ranges: &[Range]) -> Vec<u32> {
     let mut bound: Vec<u32> = Vec::new();
     for range in ranges {

@@ -65,7 +65,7 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// A whole number that is at least 1.
+    /// Returns a whole number that is at least 1.
     pub(super) fn positive(&mut self, n: &ast::Literal, what: &str) -> Option<u32> {
         match n.node.parse::<u32>() {
             Ok(0) => self.report(errors::count_of_nothing(n.span, what)),
@@ -75,7 +75,7 @@ impl TypeChecker<'_, '_> {
         None
     }
 
-    /// A span of time that is not nothing.
+    /// Returns a duration that is not zero.
     pub(super) fn lasting(&mut self, d: &ast::Literal, what: &str) -> Option<Millis> {
         match self.duration(d) {
             Some(0) => {
@@ -153,7 +153,7 @@ impl TypeChecker<'_, '_> {
         Block { severity, when, message, notes: notes.collect() }
     }
 
-    /// A file of the workspace, as written.
+    /// Returns a file of the workspace, as written.
     fn file(&mut self, path: &Str) -> Option<String> {
         let why = match guard_plan::path::normalise("/workspace", &path.node) {
             Err(why) => why.to_string(),
@@ -173,7 +173,7 @@ impl TypeChecker<'_, '_> {
         checks.iter().filter_map(|check| self.check(check, false)).collect()
     }
 
-    /// One check; a dimension of an attest may also be a score.
+    /// Types a check. A dimension of an attest may also be a score.
     fn check(&mut self, check: &ast::Check, scored: bool) -> Option<Check> {
         let kind = match &check.kind {
             ast::CheckKind::File(path) => CheckKind::File(self.file(path)?),
@@ -290,7 +290,7 @@ impl TypeChecker<'_, '_> {
         hir::Attest { name, span, dimensions }
     }
 
-    /// A command: words that a system can be given.
+    /// Types a command: words that can be passed to a system.
     fn command(&mut self, argv: &[Str], env: &[Str], within: Millis) -> Option<Command> {
         for word in argv {
             if word.node.contains('\0') {
@@ -380,8 +380,8 @@ impl TypeChecker<'_, '_> {
         out
     }
 
-    /// Checks the clause that names the source of a probe's answer, after the probe's other
-    /// clauses.
+    /// Checks the clause that names the source of the answer of a probe, after the other clauses of
+    /// the probe.
     fn answers(&mut self, clause: &SpannedClause, out: &mut hir::Probe) {
         match &clause.node {
             ast::ProbeClause::Command { argv, env } => {
@@ -448,7 +448,7 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// `origin(x)`, `seen(x)`.
+    /// Types `origin(x)` and `seen(x)`.
     pub(super) fn origin(
         &mut self,
         name: &str,
@@ -494,7 +494,7 @@ impl TypeChecker<'_, '_> {
 
 type SpannedClause = ast::Spanned<ast::ProbeClause>;
 
-/// A check as its author would write it on one line.
+/// Returns a check as its author would write it on one line.
 fn in_words(check: &ast::Check) -> String {
     let quoted = |s: &Str| format!("{:?}", s.node);
     let several = |word: &str, checks: &[ast::Check]| {

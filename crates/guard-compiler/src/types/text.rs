@@ -3,12 +3,13 @@
 use super::scope::Scope;
 use guard_syntax::ast::{Arg, BinaryOp, Expr, ExprKind, Ident, Quantifier, UnaryOp};
 
-/// The expression as its author would write it on one line.
+/// Returns the expression as its author would write it on one line.
 pub(crate) fn text(expr: &Expr) -> String {
     line(expr, &|_| None)
 }
 
-/// The expression as it would be written in the clause that uses the define around it: with arguments for parameters.
+/// Returns the expression as it would be written in the clause that uses the define around it: with
+/// arguments instead of parameters.
 pub(crate) fn text_in(expr: &Expr, scope: &Scope) -> String {
     line(expr, &|name| {
         scope.given(name).map(|given| (level(&given.value), text_in(&given.value, &given.scope)))
@@ -21,12 +22,12 @@ fn line(expr: &Expr, given: &dyn Fn(&str) -> Option<(u8, String)>) -> String {
     out.text
 }
 
-/// A line that is written.
+/// A line that is being written.
 struct OneLine<'w> {
     text: String,
-    /// The level and text of the argument of a parameter.
+    /// Returns the level and the text of the argument of a parameter.
     given: &'w dyn Fn(&str) -> Option<(u8, String)>,
-    /// Bound variables, which are no parameters.
+    /// Bound variables, which are not parameters.
     bound: Vec<String>,
 }
 
@@ -39,7 +40,7 @@ impl OneLine<'_> {
         self.text.push_str(text);
     }
 
-    /// Writes the argument that a name stands for; false where it stands for itself.
+    /// Writes the argument that replaces a name. Returns false if the name is not replaced.
     fn argument(&mut self, expr: &Expr, at_least: u8) -> bool {
         let ExprKind::Name(name) = &expr.kind else { return false };
         if self.bound.contains(name) {
@@ -116,7 +117,8 @@ fn write(expr: &Expr, at_least: u8, out: &mut OneLine) {
     }
 }
 
-/// Returns the level of an operand: readers do not know how tightly `else` binds, nor that `and` binds tighter than `or`.
+/// Returns the level of an operand. Readers do not know how tightly `else` binds, or that `and`
+/// binds more tightly than `or`.
 fn clear(op: BinaryOp, operand: &Expr, level: u8) -> u8 {
     match (op, &operand.kind) {
         (_, ExprKind::Else(..)) | (BinaryOp::Or, ExprKind::Binary(BinaryOp::And, ..)) => 12,

@@ -1,7 +1,7 @@
-//! `transform`: the value that an argument must have, and what the agent reads of a result.
+//! `transform`: the value that an argument must have, and the result that the agent reads.
 //!
-//! A transform of an argument is a `deny` that names the value: it refuses what differs, so it allows nothing that the guard
-//! would refuse without it.
+//! A transform of an argument is a `deny` that names the value. It refuses any other value, so it
+//! allows nothing that the guard would refuse without it.
 
 use super::TypeChecker;
 use super::governs::{Governing, shortened};
@@ -49,7 +49,7 @@ impl TypeChecker<'_, '_> {
     }
 
     fn no_parameter(&mut self, name: &Ident, scope: &Scope) {
-        // What a tool calls by a name is no argument of a call.
+        // A `let` of a tool is not an argument of a call.
         let given = scope.lets.names().any(|given| given == name.node);
         let speaking = self.policy.as_ref().filter(|_| !given);
         let missing = speaking.and_then(|s| s.missing_parameter(&name.node, name.span));
@@ -102,7 +102,7 @@ impl TypeChecker<'_, '_> {
         Some(ClauseKind::Deny { condition, text, because, replacement })
     }
 
-    /// Returns the condition of the deny as a reader would write it.
+    /// Returns the condition of the deny as an author would write it.
     fn text_of(&mut self, transform: &CheckedTransform, scope: &Scope) -> String {
         let differs = format!("{} != {}", transform.target.node, text(transform.value));
         shortened(match transform.guard {
@@ -136,7 +136,8 @@ impl TypeChecker<'_, '_> {
         Some(ClauseKind::Transform { path, value, when })
     }
 
-    /// Returns the condition and the value of a transform. What the condition says holds for the value.
+    /// Returns the condition and the value of a transform. What the condition establishes also
+    /// holds for the value.
     fn conditioned(
         &mut self,
         transform: &CheckedTransform,
@@ -160,8 +161,8 @@ impl TypeChecker<'_, '_> {
         (when, value)
     }
 
-    /// Returns the wire names on the path to a part of a result, through the elements of lists and sets, and the part's
-    /// type; no type within `json`.
+    /// Returns the wire names on the path to a part of a result, through the elements of lists and
+    /// sets, and the type of the part; no type within `json`.
     fn part_of_result(
         &mut self,
         returns: &Type,

@@ -1,7 +1,9 @@
-//! Trust: whose word a result is, part by part, and that only what is trusted teaches.
+//! Trust: the trust in each part of a result, and the check that only trusted content teaches
+//! facts.
 //!
-//! Trust is a flow through the whole program: what a `learn` reads is trusted if everything it is made of is.
-//! Variables carry what was written into them, history what was called, and arguments are the agent's own words.
+//! Trust flows through the whole program: a `learn` is trusted if everything that it reads is
+//! trusted. Variables have the trust of the values written into them, and history has the trust of
+//! the calls. Arguments are chosen by the agent.
 
 mod parts;
 mod reads;
@@ -21,11 +23,12 @@ use reads::TrustReads;
 pub(super) use reads::inner;
 use std::collections::{HashMap, HashSet};
 
-/// The way down into a result, by member, and by element where only `json` is known.
+/// The path into a result, by member, and by element if only `json` is known.
 type MemberPath = Vec<String>;
 
 impl TypeChecker<'_, '_> {
-    /// The trust in a result, of the clauses of a tool and of its policies: untrusted where they say nothing.
+    /// Returns the trust in a result, from the clauses of a tool and of its policies. Without such
+    /// a clause, the result is untrusted.
     pub(super) fn trust(&mut self, clauses: &[&ast::Clause]) -> Trust {
         let mut said: HashMap<MemberPath, Span> = HashMap::new();
         let mut trust = Trust { whole: false, parts: Vec::new() };
@@ -57,7 +60,7 @@ impl TypeChecker<'_, '_> {
                 {
                     ty = Type::clone(element);
                 }
-                // Keys of maps and members of `json` are not known.
+                // The keys of maps and the members of `json` are unknown.
                 let Type::Record(id) = ty else { break };
                 let record = &self.program.records[id];
                 let Some(field) = record.fields.iter().find(|field| field.name == name.node) else {
@@ -73,8 +76,8 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// Reports every `learn`, and every condition of a `trusted`, that reads something nobody vouches for, wherever it has been
-    /// in between.
+    /// Reports every `learn`, and every condition of a `trusted`, that reads something untrusted,
+    /// directly or through state.
     pub(super) fn trust_flow(&mut self) {
         let flow = Flow::new(&self.program);
         let mut found: Vec<Diagnostic> = Vec::new();
@@ -82,7 +85,8 @@ impl TypeChecker<'_, '_> {
             for clause in &tool.clauses {
                 if let hir::ClauseKind::Learn(learn) = &clause.kind
                     && let Some(cause) = flow.lesson(at, learn).err().or(flow.mixed(at, learn))
-                    // A part that was reported may be what the result says beside the argument.
+                    // A part that was reported may be the part of the result that the argument is
+                    // checked against.
                     && (cause.level() == DistrustLevel::Untrusted || !learn.exprs().any(is_broken))
                 {
                     found.push(self.untrusted(at, clause.rule.span, cause));
@@ -131,7 +135,7 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// Names what is read that is not trusted.
+    /// Returns a description of the untrusted value that is read.
     fn what(&self, at: hir::ToolId, cause: Cause) -> String {
         let tool = |at: hir::ToolId| &self.program.tools[at].name;
         match cause {
@@ -152,7 +156,8 @@ impl TypeChecker<'_, '_> {
     }
 }
 
-/// Returns true for a `trusted` clause with a condition, elements or a function: one that says something of some results.
+/// Returns true for a `trusted` clause with a condition, elements or a function. Such a clause
+/// applies only to some results.
 pub(super) fn endorses(clause: &ClauseKind) -> bool {
     let ClauseKind::Trusted { extractor, part, each, guard } = clause else { return false };
     let is_element = |step: &ResultStep| matches!(step, ResultStep::Elements(_));
@@ -160,7 +165,8 @@ pub(super) fn endorses(clause: &ClauseKind) -> bool {
     extractor.is_some() || !each.is_empty() || guard.is_some() || steps.any(is_element)
 }
 
-/// Returns the path that a clause says something of, in every result, and whether that part is trusted.
+/// Returns the path that a clause declares the trust of, in every result, and true if that part is
+/// trusted.
 fn said_of<'c>(clause: &'c ClauseKind) -> Option<(Vec<&'c ast::Ident>, bool)> {
     let field = |step: &'c ResultStep| match step {
         ResultStep::Field(name) => Some(name),
@@ -176,23 +182,23 @@ fn said_of<'c>(clause: &'c ClauseKind) -> Option<(Vec<&'c ast::Ident>, bool)> {
     }
 }
 
-/// The reason why something is not trusted.
+/// The reason why something is untrusted.
 #[derive(Debug, Clone, Copy)]
 enum Cause {
-    /// A part of the tool's own result.
+    /// A part of the result of the tool itself.
     Result,
-    /// A variable, with the clause that writes what is not trusted, or what the agent chose.
+    /// A variable, with the clause that writes untrusted content, or content that the agent chose.
     State(hir::VarId, Span, DistrustLevel),
     LastResult(hir::ToolId),
-    /// An argument of an earlier call, or that there was a call with it.
+    /// An argument of an earlier call, or the fact that there was a call with it.
     LastArgument(hir::ToolId),
     /// The use of a budget: the agent chooses the amounts.
     Budget(hir::UnitId),
-    /// A number of calls: the agent chooses how many.
+    /// A number of calls: the agent chooses the number.
     Calls(hir::ToolId),
-    /// That a tool has not succeeded: a result that does not decode is no success.
+    /// The fact that a tool has not succeeded: a result that does not decode is not a success.
     Success(hir::ToolId),
-    /// What is private: whoever writes a private text chooses the answer.
+    /// Private content: whoever writes a private text chooses the answer.
     Private,
     /// An argument of the call itself: the agent chooses it.
     Argument,
@@ -201,9 +207,9 @@ enum Cause {
 /// A level of distrust, in ascending order. Trusted content has no level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum DistrustLevel {
-    /// The agent chose it; a result that is read beside it vouches for it.
+    /// The agent chose it. A result that is read together with it endorses it.
     Chosen,
-    /// Nobody vouches for it.
+    /// Nobody endorses it.
     Untrusted,
 }
 
@@ -228,21 +234,23 @@ type DistrustedAt = Option<(DistrustLevel, Span)>;
 #[derive(Clone)]
 pub(crate) struct Flow<'p> {
     program: &'p hir::Program,
-    /// By variable.
+    /// The stains, by variable.
     stains: Vec<DistrustedAt>,
-    /// Whether a tool has succeeded counts as chosen by whoever can spoil its results. Only the compiler asks that, of all sessions.
+    /// True if the success of a tool counts as chosen by anyone who can invalidate its results.
+    /// Only the compiler uses this, for all sessions.
     of_all_sessions: bool,
 }
 
 impl<'p> Flow<'p> {
     fn new(program: &'p hir::Program) -> Flow<'p> {
         let mut flow = Flow { of_all_sessions: true, ..Flow::clean(program) };
-        // Levels only rise, so this ends: each round stains a variable more, or is the last.
+        // Levels only increase, so this ends: each round either stains a variable more or is the
+        // last.
         while flow.spread() {}
         flow
     }
 
-    /// Marks what clauses write; false where nothing new was found.
+    /// Marks the writes of clauses. Returns false if nothing new was found.
     fn spread(&mut self) -> bool {
         let mut changed = false;
         for (at, tool) in self.program.tools.iter().enumerate() {
@@ -272,8 +280,8 @@ impl<'p> Flow<'p> {
         Some((target.var, worst.max(made).map(|level| (level, clause.rule.span))))
     }
 
-    /// Returns the variable that a clause observes, if somebody who is not trusted can have it cleared by a result that does not
-    /// decode.
+    /// Returns the variable that a clause observes, if an untrusted person or system can have it
+    /// cleared by a result that does not decode.
     fn cleared(&self, at: hir::ToolId, clause: &hir::Clause) -> Option<(hir::VarId, DistrustedAt)> {
         let tool = &self.program.tools[at];
         let hir::ClauseKind::Observe { target, .. } = &clause.kind else { return None };
@@ -283,7 +291,7 @@ impl<'p> Flow<'p> {
         clears.then_some((target.var, Some((DistrustLevel::Untrusted, clause.rule.span))))
     }
 
-    /// Marks a variable; false where it was marked as much before.
+    /// Marks a variable. Returns false if it was already marked at this level.
     fn stain(&mut self, var: hir::VarId, stain: DistrustedAt) -> bool {
         let level = |stain: DistrustedAt| stain.map(|(level, _)| level);
         let is_worse = level(stain) > level(self.stains[var]);
@@ -293,7 +301,7 @@ impl<'p> Flow<'p> {
         is_worse
     }
 
-    /// Nothing is marked yet: a session that begins.
+    /// Returns a flow in which nothing is marked, for a session that begins.
     pub(crate) fn clean(program: &'p hir::Program) -> Flow<'p> {
         Flow { program, stains: vec![None; program.state.len()], of_all_sessions: false }
     }
@@ -303,7 +311,7 @@ impl<'p> Flow<'p> {
         self.stains.iter().any(Option::is_some)
     }
 
-    /// A call of the tool has written: its effects, or what it observed.
+    /// Marks the writes of a call of the tool: its effects, or its observations.
     pub(crate) fn wrote(&mut self, at: hir::ToolId, observed: bool) {
         let of_kind = |clause: &&hir::Clause| {
             matches!(clause.kind, hir::ClauseKind::Observe { .. }) == observed
@@ -315,7 +323,8 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// Marks what a call of the tool would have observed, which is cleared: its result does not decode.
+    /// Marks the variables that a call of the tool would have observed. They are cleared because
+    /// its result does not decode.
     pub(crate) fn forgot(&mut self, at: hir::ToolId) {
         self.wrote(at, true);
         for clause in &self.program.tools[at].clauses {
@@ -340,7 +349,8 @@ impl<'p> Flow<'p> {
         lists.iter().all(|list| !list.is_empty()).then_some(lists)
     }
 
-    /// Returns true if the condition of an endorsement reads nothing that is not trusted, given the stains of the variables.
+    /// Returns true if the condition of an endorsement reads nothing untrusted, given the stains of
+    /// the variables.
     pub(crate) fn counts(&self, at: hir::ToolId, endorsement: &hir::ClauseKind) -> bool {
         self.doubtful_condition(at, endorsement).is_none()
     }
@@ -363,7 +373,8 @@ impl<'p> Flow<'p> {
         reads
     }
 
-    /// Returns the endorsements that a `learn` clause of a tool depends on: of each list, one must hold for a row.
+    /// Returns the endorsements that a `learn` clause of a tool depends on. Of each list, one must
+    /// hold for a row.
     ///
     /// # Errors
     ///
@@ -376,7 +387,7 @@ impl<'p> Flow<'p> {
         for (nth, (range, part)) in learn.ranges.iter().zip(ranged).enumerate() {
             match part {
                 Some(part) => {
-                    // How many elements there are counts, whatever is read of them.
+                    // The number of elements counts, even if nothing else of them is read.
                     reads.ranges.push((nth, part));
                     reads.keys(&range.over);
                 }
@@ -385,7 +396,8 @@ impl<'p> Flow<'p> {
         }
         learn.when.iter().for_each(|when| reads.condition(when));
         learn.row.iter().for_each(|e| reads.visit(e));
-        // The tool's result vouches for arguments beside it. Alone they are the agent's own words.
+        // The result of the tool endorses the arguments next to it. Without the result, they are
+        // only the choice of the agent.
         let ranges = reads.ranges.iter().map(|(_, part)| part);
         let read: Vec<&TrustedPart> =
             reads.parts.iter().map(|(part, _)| part).chain(ranges).collect();
@@ -402,14 +414,16 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// Returns true if somebody who is not trusted can keep a tool's results from decoding: such a call is no success.
+    /// Returns true if an untrusted person or system can keep the results of a tool from decoding.
+    /// Such a call is not a success.
     fn may_be_spoiled(&self, at: hir::ToolId) -> bool {
         let tool = &self.program.tools[at];
         self.of_all_sessions && tool.returns.is_some() && !tool.trust.vouches_for(&[])
     }
 
-    /// Returns what the agent chooses in a row without a value of the result alone: a value that is made of both is the
-    /// agent's own word still, and nothing beside it vouches for it.
+    /// Returns the cause if a row contains something that the agent chooses and no value that comes
+    /// from the result alone. A value computed from both is still the choice of the agent, and
+    /// nothing next to it endorses it.
     fn mixed(&self, at: hir::ToolId, learn: &hir::Learn) -> Option<Cause> {
         let read = |e: &Expr| {
             let mut reads = self.reads(at, []);
@@ -423,12 +437,12 @@ impl<'p> Flow<'p> {
         }
         let mut values = Vec::new();
         learn.row.iter().for_each(|e| single_values(e, &mut values));
-        // Each cause of a value that reads the result; none where it reads nothing else.
+        // The causes of each value that reads the result; none if it reads nothing else.
         let causes: Option<Vec<Cause>> = values.into_iter().filter_map(read).collect();
         causes?.into_iter().next()
     }
 
-    /// Returns what the condition of an endorsement reads that is not trusted.
+    /// Returns the untrusted content that the condition of an endorsement reads.
     fn doubtful_condition(&self, at: hir::ToolId, clause: &hir::ClauseKind) -> Option<Cause> {
         let hir::ClauseKind::Endorse { part, when, .. } = clause else { return None };
         let mut reads = self.reads(at, []);
@@ -438,14 +452,14 @@ impl<'p> Flow<'p> {
     }
 }
 
-/// Returns true if something in an expression was reported: what it reads is not known.
+/// Returns true if an error was reported in an expression: it is unknown what it reads.
 fn is_broken(e: &Expr) -> bool {
     let mut broken = false;
     e.walk(&mut |part| broken |= matches!(part.kind, ExprKind::Error));
     broken
 }
 
-/// Collects the values that stand beside one another in a row, also within records.
+/// Collects the values of a row, including those within records.
 fn single_values<'e>(e: &'e Expr, all: &mut Vec<&'e Expr>) {
     match &e.kind {
         ExprKind::Record(fields) => fields.iter().for_each(|field| single_values(field, all)),
@@ -453,7 +467,7 @@ fn single_values<'e>(e: &'e Expr, all: &mut Vec<&'e Expr>) {
     }
 }
 
-/// Returns the cause of the worst level, if that is at or above a level.
+/// Returns the cause with the highest level, if this is at least the given level.
 fn worst(causes: Vec<Cause>, from: DistrustLevel) -> Option<Cause> {
     let mut worst: Option<Cause> = None;
     for cause in causes.into_iter().filter(|cause| cause.level() >= from) {
@@ -464,7 +478,8 @@ fn worst(causes: Vec<Cause>, from: DistrustLevel) -> Option<Cause> {
     worst
 }
 
-/// True for a clause that makes something of what the state held before: the agent chooses how often, and when.
+/// Returns true for a clause whose value depends on the previous state: the agent chooses how often
+/// and when it runs.
 fn makes_of_old(clause: &hir::ClauseKind) -> bool {
     let mut reads_state = false;
     let mut note = |e: &Expr| reads_state |= matches!(e.kind, ExprKind::State(_));

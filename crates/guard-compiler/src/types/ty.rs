@@ -1,4 +1,5 @@
-//! Types: from syntax to [`Type`], how they fit one another, and how they are called in messages.
+//! Types: the conversion from syntax to [`Type`], the compatibility of types, and their names in
+//! messages.
 
 use super::{TypeChecker, literal, regex};
 use crate::errors;
@@ -28,7 +29,7 @@ pub(crate) fn levels(mut ty: &Type) -> usize {
     levels
 }
 
-/// The names that a written type is made of.
+/// Visits the names in a written type.
 fn aliases_in(ty: &ast::Type, visit: &mut dyn FnMut(&str)) {
     match &ty.kind {
         TypeKind::Name(name) => visit(&name.node),
@@ -40,7 +41,8 @@ fn aliases_in(ty: &ast::Type, visit: &mut dyn FnMut(&str)) {
     }
 }
 
-/// Returns true if a value of type `found` may stand where `wanted` is required, refinements aside.
+/// Returns true if a value of type `found` is valid where `wanted` is required, without regard to
+/// refinements.
 pub(crate) fn fits(found: &Type, wanted: &Type) -> bool {
     match (found, wanted) {
         (Type::Error | Type::Never, _) | (_, Type::Error | Type::Never) => true,
@@ -55,7 +57,7 @@ pub(crate) fn fits(found: &Type, wanted: &Type) -> bool {
     }
 }
 
-/// The type of something that is one or the other.
+/// Returns the common type of two types.
 pub(crate) fn join(a: &Type, b: &Type) -> Option<Type> {
     if a.is_option() || b.is_option() {
         return Some(join(a.required(), b.required())?.optional());
@@ -92,11 +94,11 @@ fn bound(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     Some(a?.max(b?))
 }
 
-/// The bounds of a refinement: its least and greatest value, both inclusive.
+/// The bounds of a refinement: the minimum and the maximum value, both inclusive.
 type LiteralRange = (Option<i64>, Option<i64>);
 
 impl TypeChecker<'_, '_> {
-    /// The type in words: `an int`, ``an `Env` ``, `a list of strings`.
+    /// Returns the type in words: `an int`, ``an `Env` ``, `a list of strings`.
     pub fn show(&self, ty: &Type) -> String {
         match ty {
             Type::Bool => "a bool".into(),
@@ -121,7 +123,7 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// The type as it is written, refinements aside.
+    /// Returns the type as it is written, without refinements.
     pub fn short(&self, ty: &Type) -> String {
         match ty {
             Type::Bool => "bool".into(),
@@ -146,7 +148,7 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// The meaning of a written type.
+    /// Returns the meaning of a written type.
     pub fn ty(&mut self, ty: &ast::Type) -> Type {
         let head = self.head(&ty.kind);
         let refined = ty.refinements.iter().fold(head, |head, r| self.refine(head, r));
@@ -229,7 +231,7 @@ impl TypeChecker<'_, '_> {
             return Type::Record(at);
         }
         if let Some(at) = self.names.unions.get(name) {
-            // They stand behind the records.
+            // They come after the records.
             return Type::Record(self.names.records.items.len() + at);
         }
         if let Some(at) = self.names.aliases.get(name) {
@@ -246,7 +248,8 @@ impl TypeChecker<'_, '_> {
         Type::Error
     }
 
-    /// Types every alias, after those it is made of; a chain of them may be as long as the file.
+    /// Types every alias, after the aliases that it contains. A chain of aliases may be as long as
+    /// the file.
     pub fn aliases(&mut self) {
         let aliases = &self.names.aliases;
         let uses: Vec<Vec<usize>> = aliases
@@ -360,12 +363,12 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// A range within another one: refinements add up.
+    /// Returns a range within another range: refinements are combined.
     fn within_range(&mut self, known: Ends, range: Ends, span: Span) -> Ends {
         let low = known.0.max(range.0);
         let high = least(known.1, range.1);
         let is_empty = |(low, high): Ends| low.zip(high).is_some_and(|(low, high)| low > high);
-        // An empty range is told already.
+        // An empty range was already reported.
         if is_empty((low, high)) && !is_empty(range) {
             let why = "nothing is in this range and in that of the type it refines";
             self.report(errors::refinement(span, why, "choose a range that overlaps the other"));
@@ -403,7 +406,7 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// A count of elements, characters or rows.
+    /// Returns a number of elements, characters or rows.
     pub fn count(&mut self, max: &ast::Literal) -> Option<u64> {
         match max.node.parse::<u32>() {
             Ok(count) => Some(u64::from(count)),
@@ -448,10 +451,10 @@ impl TypeChecker<'_, '_> {
     }
 }
 
-/// The ends of a range; `None` where it has none.
+/// The ends of a range; `None` for an open end.
 type Ends = (Option<i64>, Option<i64>);
 
-/// Returns the smaller of two bounds, where there are any.
+/// Returns the smaller of two bounds, if there are any.
 fn least<T: Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),

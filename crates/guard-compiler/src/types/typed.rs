@@ -1,20 +1,20 @@
-//! Makes typed expressions.
+//! Constructors of typed expressions.
 
 use crate::hir::{Expr, ExprKind, Field, Type};
 use guard_plan::builtin::Builtin;
 use guard_syntax::span::Span;
 
-/// A typed expression.
+/// Returns a typed expression.
 pub(crate) fn typed(kind: ExprKind, ty: Type, span: Span) -> Expr {
     Expr { kind, ty, span, name: None }
 }
 
-/// The expression of something already reported.
+/// Returns the expression for something that was already reported.
 pub(crate) fn broken(span: Span) -> Expr {
     typed(ExprKind::Error, Type::Error, span)
 }
 
-/// A value for a column: in lower case for one that is `caseless`.
+/// Returns a value for a column, in lower case if the column is `caseless`.
 pub(super) fn folded(e: Expr, column: &Field) -> Expr {
     if !column.caseless || e.ty == Type::Error {
         return e;

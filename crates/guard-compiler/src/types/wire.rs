@@ -1,4 +1,5 @@
-//! JSON forms for contracts only: names of members that differ from their names in Guard, and unions of records.
+//! JSON forms only for contracts: names of members that differ from their names in Guard, and
+//! unions of records.
 
 use super::TypeChecker;
 use crate::errors;
@@ -7,11 +8,11 @@ use guard_syntax::ast::{self, Ident, Str};
 use guard_syntax::span::Span;
 use std::collections::HashMap;
 
-/// The longest name in JSON, in characters.
+/// The maximum length of a name in JSON, in characters.
 const LONGEST: usize = 64;
 
 impl TypeChecker<'_, '_> {
-    /// The name of a member in JSON.
+    /// Returns the name of a member in JSON.
     pub(super) fn wire_name(&mut self, name: &Ident, wire: Option<&Str>) -> String {
         let Some(wire) = wire else { return name.node.clone() };
         let odd = |c: char| c.is_control() || matches!(c, '"' | '\\' | '`');
@@ -32,7 +33,8 @@ impl TypeChecker<'_, '_> {
         wire.node.clone()
     }
 
-    /// Reports members of one object that have one name in JSON. Two of one name in Guard are reported where they are declared.
+    /// Reports members of one object that have the same name in JSON. Members with the same name in
+    /// Guard are reported where they are declared.
     pub(super) fn distinct_wires(&mut self, members: &[Field]) {
         let mut seen: HashMap<&str, &Field> = HashMap::new();
         for field in members {
@@ -43,7 +45,7 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// Declares the unions, whose places are behind the records.
+    /// Declares the unions, whose indexes come after those of the records.
     pub(super) fn unions(&mut self) {
         let names = self.names;
         let first = names.records.items.len();
@@ -74,7 +76,7 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    /// The record of a case.
+    /// Returns the record of a case.
     fn case(&mut self, case: &ast::UnionCase, tag: &str) -> Option<RecordId> {
         let names = self.names;
         let Some(record) = names.records.get(&case.record.node) else {
@@ -99,7 +101,7 @@ impl TypeChecker<'_, '_> {
         Some(record)
     }
 
-    /// The members of a record; of a union those that every case has, of one type.
+    /// Returns the members of a record; for a union, those that every case has with the same type.
     pub(super) fn members_of(&self, id: RecordId) -> Vec<Field> {
         let def = &self.program.records[id];
         let Some(union) = &def.union else { return def.fields.clone() };

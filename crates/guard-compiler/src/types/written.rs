@@ -1,4 +1,4 @@
-//! Values that are written out: numbers, texts, collections and records.
+//! Literal values: numbers, texts, collections and records.
 
 use super::scope::{MissingMeaning, Scope};
 use super::ty::join;

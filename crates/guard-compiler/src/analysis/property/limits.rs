@@ -6,10 +6,10 @@ use crate::hir::{Clause, ClauseKind, Limit, LimitId, Program, ToolId};
 use guard_plan::plan::LimitScope;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Returns true if no call that the other limits let pass is beyond this one.
+/// Returns true if no call that the other limits allow is over this one.
 pub(super) fn follows(program: &Program, clause: &Clause) -> bool {
     let ClauseKind::Limit { limit, by } = &clause.kind else { return false };
-    // Where the key cannot be told the limit refuses.
+    // If the key cannot be computed, the limit refuses the call.
     if !by.as_ref().is_none_or(is_total) {
         return false;
     }
@@ -21,7 +21,7 @@ pub(super) fn follows(program: &Program, clause: &Clause) -> bool {
     };
     let others: Vec<(LimitId, BTreeMap<ToolId, Option<String>>)> =
         (0..program.limits.len()).filter(enforced).map(|at| (at, holders(program, at))).collect();
-    // A counter of all keys together counts those of one.
+    // A counter for all keys together also counts the calls of one key.
     let counts = |keys: &BTreeMap<ToolId, Option<String>>, tool: &ToolId| match (keys.get(tool), by)
     {
         (None, _) => false,
@@ -30,7 +30,7 @@ pub(super) fn follows(program: &Program, clause: &Clause) -> bool {
         (Some(Some(_)), None) => false,
     };
     if claimed.scope == LimitScope::Identical {
-        // Each tool is counted by itself.
+        // Each tool is counted separately.
         return held.keys().all(|tool| {
             others
                 .iter()
@@ -44,12 +44,12 @@ pub(super) fn follows(program: &Program, clause: &Clause) -> bool {
     covered || {
         let mut used: BTreeSet<LimitId> = BTreeSet::new();
         for tool in held.keys() {
-            // Of several counters, one that asks may be far beyond its count.
+            // If there are several counters, one that asks may be far beyond its count.
             let bounds = |(at, keys): &&(LimitId, _)| {
                 counts(keys, tool) && program.limits[*at].ask.is_none()
             };
             let own = others.iter().filter(bounds);
-            // A counter that is used already costs nothing more.
+            // A counter that is already used has no further cost.
             let best = own.min_by_key(|(at, _)| (!used.contains(at), program.limits[*at].count));
             let Some((at, _)) = best else { return false };
             used.insert(*at);
@@ -59,7 +59,7 @@ pub(super) fn follows(program: &Program, clause: &Clause) -> bool {
     }
 }
 
-/// The tools that are held to a counter, with their keys as text.
+/// Returns the tools that a counter counts, with their keys as text.
 fn holders(program: &Program, limit: LimitId) -> BTreeMap<ToolId, Option<String>> {
     let mut holders = BTreeMap::new();
     for (id, tool) in program.tools.iter().enumerate() {
@@ -86,7 +86,8 @@ fn stricter(limit: &Limit, claimed: &Limit) -> bool {
     };
     // A call in flight has not failed.
     let failed = guard_proof::mutant!("failures are not counted either way");
-    // A limit that asks bounds nothing, since approved calls go beyond it; but it asks what one that asks the same wants.
+    // A limit that asks a role bounds nothing, because approved calls go over it. But it also asks
+    // for what another limit that asks the same role requires.
     let refuses = limit.ask.is_none() || limit.ask == claimed.ask;
     let refuses = refuses || guard_proof::mutant!("nobody approves a call over a limit");
     spans && refuses && (failed || !limit.success || claimed.success || claimed.scope == InFlight)

@@ -1,7 +1,8 @@
-//! Properties: what a guard's rules are claimed to imply (semantics §15).
+//! Properties: what the rules of a guard are claimed to imply (semantics §15).
 //!
-//! Input: a checked program whose properties stand as rules in shadow. `prove` says of each clause of a property, for each tool, what
-//! shows that it never refuses a call; `refute` looks for a session in which it would. Nothing here is part of a plan.
+//! Input: a checked program whose properties are rules in shadow mode. For each clause of a
+//! property and each tool, `prove` returns the proof that the clause never refuses a call. `refute`
+//! searches for a session in which it would. Nothing here is part of a plan.
 
 mod limits;
 mod program;
@@ -25,35 +26,37 @@ use std::collections::BTreeSet;
 /// The result for one clause of a property and one tool.
 #[derive(Debug, Clone)]
 pub struct PropertyClaim {
-    /// The property, by its place in the program.
+    /// The property, by its index in the program.
     pub property: PropertyId,
-    /// The tool, by its place in the program.
+    /// The tool, by its index in the program.
     pub tool: ToolId,
-    /// The clause in words, short.
+    /// A short text of the clause.
     pub text: String,
-    /// Where it stands.
+    /// The position of the clause.
     pub span: Span,
-    /// What it follows from; none where it is not proved.
+    /// The rules and proofs that it follows from; `None` if it is not proved.
     pub proof: Option<Vec<Basis>>,
 }
 
 /// The outcome of a property.
 #[derive(Debug, Clone)]
 pub enum PropertyOutcome {
-    /// No session breaks it.
+    /// No session violates it.
     Proved,
-    /// This one does; what the old guard says in it is what the property would say, and the new one is the guard.
+    /// This session violates it. In the witness, the old guard is the one with the property
+    /// enforced, and the new guard is the guard itself.
     Refuted(Box<Witness>),
-    /// It is not proved, and no session was found that breaks it.
+    /// It is not proved, and no session was found that violates it.
     NotDecided {
-        /// How many states were looked at.
+        /// The number of explored states.
         states: usize,
-        /// How many calls were judged.
+        /// The number of judged calls.
         calls: usize,
     },
 }
 
-/// Says of every clause of every property, for each of its tools, whether it follows from the guard's rules.
+/// Decides for every clause of every property, and for each of its tools, whether the clause
+/// follows from the rules of the guard.
 pub(crate) fn prove(claimed: &Program, files: &[SourceFile]) -> Vec<PropertyClaim> {
     let mut claims = Vec::new();
     for (tool, tool_def) in claimed.tools.iter().enumerate() {
@@ -72,7 +75,7 @@ pub(crate) fn prove(claimed: &Program, files: &[SourceFile]) -> Vec<PropertyClai
     claims
 }
 
-/// A clause as it is written, without its reason and on one line.
+/// Returns a clause as it is written, without its reason and on one line.
 fn written(files: &[SourceFile], clause: &Clause) -> String {
     let span = clause.rule.span;
     let text = files.get(span.file.0 as usize).map_or("", |file| &file.text);
@@ -83,7 +86,8 @@ fn written(files: &[SourceFile], clause: &Clause) -> String {
     text.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the basis of a clause that follows from a rule by its shape; `None` if none does.
+/// Returns the basis of a clause that follows from a rule by its form; `None` if it follows from
+/// none.
 fn at_sight(
     claimed: &Program,
     files: &[SourceFile],
@@ -100,7 +104,7 @@ fn at_sight(
     limits::follows(claimed, clause).then(|| vec![Basis::Limits])
 }
 
-/// The clauses that do not follow at sight.
+/// The clauses that do not follow from the form of a rule.
 struct OpenClaims<'p> {
     claimed: &'p Program,
     files: &'p [SourceFile],
@@ -118,7 +122,7 @@ impl<'p> OpenClaims<'p> {
             };
             claims.iter().position(known)
         };
-        // Each open clause is known in the plan by its number.
+        // Each open clause is identified in the plan by its number.
         let watched = |claims: &[PropertyClaim]| {
             let mut watched = with(self.claimed, |tool, clause| match open(claims, tool, clause) {
                 Some(_) => Stance::Watches,
@@ -152,8 +156,9 @@ impl<'p> OpenClaims<'p> {
         }
     }
 
-    /// The open clauses that hold in every committed state, by induction over the session. Calls in flight beside each other read nothing
-    /// that the other writes, so what each keeps both keep, in either order.
+    /// Returns the open clauses that hold in every committed state, by induction over the session.
+    /// Calls that are in flight at the same time read nothing that the other call writes. So what
+    /// each call preserves is preserved by both, in either order.
     fn candidates(&self, watched: &Program) -> InvariantCandidates {
         let mut candidates = InvariantCandidates::default();
         let (plan, _) = crate::lower::lower(watched, self.files);
@@ -164,7 +169,7 @@ impl<'p> OpenClaims<'p> {
             if clause.rule.property.is_none() || !pure.contains(&clause.rule.owner) {
                 continue;
             }
-            // The clause of a policy stands in each of its tools.
+            // A clause of a policy is in each of the tools of the policy.
             let same = candidates.invariants.iter().position(|c| c.rule.span == clause.rule.span);
             match same {
                 Some(known) => candidates.kept[known].push(at),
@@ -183,7 +188,8 @@ impl<'p> OpenClaims<'p> {
         }
     }
 
-    /// The candidates, by name, that are not proved of every tool, or do not hold at first.
+    /// Returns the candidates, by name, that are not proved for every tool, or do not hold
+    /// initially.
     fn broken(&self, watched: &Program, candidates: &[Invariant]) -> BTreeSet<String> {
         let mut program = with(watched, |_, _| Stance::Absent);
         program.invariants.extend(candidates.iter().cloned());
@@ -228,7 +234,7 @@ impl<'p> OpenClaims<'p> {
     }
 }
 
-/// The variables that a result clears that does not decode.
+/// Returns the variables that are cleared by a result that does not decode.
 fn cleared(program: &Program) -> BTreeSet<VarId> {
     let clears = |tool: &&Tool| tool.undecoded == Undecoded::Clear;
     let clauses = program.tools.iter().filter(clears).flat_map(|tool| &tool.clauses);
@@ -257,14 +263,14 @@ impl InvariantCandidates {
     }
 }
 
-/// The owners of denies in shadow that read the state alone.
+/// Returns the owners of denies in shadow mode that read only the state.
 fn pure_denies(plan: &Plan) -> BTreeSet<String> {
     let denies = plan.tools.iter().flat_map(|tool| &tool.denies);
     let pure = denies.filter(|deny| deny.rule.shadow && frame::is_pure(&deny.condition));
     pure.map(|deny| deny.rule.owner.clone()).collect()
 }
 
-/// The invariant that a `deny` never refuses, under a name that no other has.
+/// Returns the invariant that a `deny` never refuses, with a name that no other invariant has.
 fn holds_always(rule: &RuleMeta, condition: &Expr, text: &str) -> Invariant {
     let owner = format!("property {}", rule.owner);
     Invariant {
@@ -277,7 +283,8 @@ fn holds_always(rule: &RuleMeta, condition: &Expr, text: &str) -> Invariant {
     }
 }
 
-/// Says of each property whether it holds; of what is not proved, a session that breaks it is looked for.
+/// Decides for each property whether it holds. For a property that is not proved, searches for a
+/// session that violates it.
 pub(crate) fn decide(
     claimed: &Program,
     claims: &[PropertyClaim],

@@ -3,18 +3,19 @@
 use crate::hir::{Clause, ClauseKind, LimitId, Program, RuleMeta};
 use std::collections::BTreeMap;
 
-/// The role of a property's clause in a program.
+/// The role of a clause of a property in a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stance {
-    /// It is left out.
+    /// The clause is left out.
     Absent,
-    /// It is a rule in shadow.
+    /// The clause is a rule in shadow mode.
     Watches,
-    /// It is a rule.
+    /// The clause is an enforced rule.
     Refuses,
 }
 
-/// The program in which each clause of a property has a stance. Counters that nobody is held to any more are gone.
+/// Returns the program in which each clause of a property has the given stance. Counters that no
+/// tool uses any more are removed.
 pub(crate) fn with(program: &Program, stance: impl Fn(usize, &Clause) -> Stance) -> Program {
     let mut copy = program.clone();
     let mut gone = vec![false; program.limits.len()];

@@ -60,7 +60,7 @@ impl ReferenceSession<'_> {
         }
     }
 
-    /// A call over a limit that asks a role: it needs an approval of that role, whatever its age.
+    /// Handles a call over a limit that asks a role: it needs an approval of that role, of any age.
     pub(super) fn over(
         &self,
         (at, role): (ToolId, &str),
@@ -92,7 +92,8 @@ impl ReferenceSession<'_> {
             && within.is_none_or(|d| self.now - grant.given <= d)
     }
 
-    /// Approvals are single use: of each role, the one that expires first.
+    /// Uses up the approvals of a call. Approvals are single-use: for each role, the one that
+    /// expires first is used.
     pub(super) fn consume(&mut self, tool: ToolId, args: &[Value], after: &Consequences) {
         for (role, within) in &after.roles {
             let candidates = (0..self.grants.len())

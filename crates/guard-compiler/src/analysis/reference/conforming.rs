@@ -1,7 +1,8 @@
 //! Conformance of a text to a contract (semantics §14), for texts that are strict JSON.
 //!
-//! The reference does not know documents in prose, repairs and JSON Schemas, and treats all of these as not conforming.
-//! The laws compare it with the kernel on texts that are strict JSON or do not resemble JSON at all.
+//! The reference does not implement documents in prose, repairs and JSON Schemas, and treats all of
+//! these as not conforming. The laws compare it with the kernel on texts that are strict JSON or do
+//! not resemble JSON at all.
 
 use super::eval::Env;
 use super::{Answerer, ReferenceSession};
@@ -26,7 +27,7 @@ impl ReferenceSession<'_> {
         let fields = &self.program.records[contract.record].fields;
         let document = match (contract.root, fields.first()) {
             (Root::Envelope, _) | (_, None) => document,
-            // A number that ends the text may be cut.
+            // A number at the end of the text may be cut off.
             (Root::Value, _) if number(&document) && !text.ends_with(char::is_whitespace) => {
                 return false;
             }
@@ -36,8 +37,8 @@ impl ReferenceSession<'_> {
             && self.known(contract, None, &document, env.world)
     }
 
-    /// Returns true if an object has these members and no others, each with a conforming value. A tag, if there is one,
-    /// stands beside them.
+    /// Returns true if an object has these members and no others, each with a conforming value. If
+    /// there is a tag, it is allowed in addition.
     fn object(
         &self,
         contract: &Contract,
@@ -106,7 +107,7 @@ impl ReferenceSession<'_> {
         if self.decode(&field.ty, value, false).is_ok() {
             return true;
         }
-        // What stands deeper may be taken in another form too.
+        // Nested values may be accepted in another form too.
         let nested = |value: &Json| match (record_in(&field.ty), value) {
             (Some(id), Json::Object(_)) => {
                 self.record(contract, MemberPlace::Item(usize::MAX), id, value)

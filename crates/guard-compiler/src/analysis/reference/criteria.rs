@@ -1,4 +1,4 @@
-//! Acceptance criteria and evidence: what may be said, and whether it holds (semantics §11).
+//! Acceptance criteria and evidence: which ones are allowed, and whether they hold (semantics §11).
 
 use super::eval::Env;
 use super::probes::ran;
@@ -26,7 +26,7 @@ pub(super) enum Evidence {
 }
 
 impl ReferenceSession<'_> {
-    /// The criteria of a new item; none where one of them cannot be.
+    /// Returns the criteria of a new item; `None` if one of them is not valid.
     pub(super) fn criteria(&self, lifecycle: &Lifecycle, list: &Value) -> Option<Vec<Criterion>> {
         let Value::List(list) = list else { return None };
         if list.is_empty() {
@@ -69,7 +69,7 @@ impl ReferenceSession<'_> {
         lifecycle.criteria.contains(&kind).then_some(criterion)
     }
 
-    /// The words of a command that the guard itself names.
+    /// Returns the words of a command that the guard itself names.
     fn own_command(&self, words: &[Value]) -> Option<Vec<String>> {
         let said: Vec<String> = words
             .iter()
@@ -103,7 +103,7 @@ impl ReferenceSession<'_> {
         }
     }
 
-    /// The evidence of a claim; none where a piece of it does not stand.
+    /// Returns the evidence of a claim; `None` if a piece of evidence is not valid.
     pub(super) fn evidence(&self, list: &Value, env: Env) -> Option<Vec<Evidence>> {
         let Value::List(list) = list else { return None };
         if list.is_empty() {
@@ -161,7 +161,7 @@ impl ReferenceSession<'_> {
         }
     }
 
-    /// A path of the workspace as people write it.
+    /// Returns a path of the workspace as people write it.
     fn shown<'t>(&self, path: &'t str) -> &'t str {
         let below = self.workspace.trim_end_matches('/').to_string() + "/";
         path.strip_prefix(&below).unwrap_or(path)

@@ -1,6 +1,8 @@
-//! The distance of a call from being allowed: the branch distance of search-based testing, for those who look for sessions.
+//! The distance of a call from being allowed, for the search of sessions. It is the branch distance
+//! of search-based testing.
 //!
-//! It decides nothing. Each rule that refuses counts, a `deny` the less the fewer parts of its condition are in the way.
+//! It decides nothing. Each rule that refuses the call adds to the distance. A `deny` adds less if
+//! fewer parts of its condition are in the way.
 
 use super::eval::{Env, rows_of};
 use super::{Answerer, Judgement, ReferenceSession};
@@ -11,21 +13,22 @@ use guard_syntax::span::Span;
 
 /// The weight of a rule that refuses.
 pub(crate) const RULE: u32 = 32;
-/// The weight of a rule that refuses only just.
+/// The minimum weight of a rule that refuses.
 const LEAST: u32 = 4;
 /// The distance of a call in a session that is halted.
 const HALTED: u32 = 64 * RULE;
-/// The parts of a condition that has no value.
+/// The number of parts of a condition that has no value.
 const FAULT: u32 = 3;
-/// Most rows of a quantifier that are looked at.
+/// The maximum number of rows of a quantifier that are examined.
 const ROWS: usize = 8;
-/// Most rows of a fact that a key is compared with.
+/// The maximum number of rows of a fact that a key is compared with.
 const KEYS: usize = 32;
-/// Most rows that a count lacks.
+/// The maximum number of missing rows of a count.
 const LACKING: u64 = 4;
 
 impl ReferenceSession<'_> {
-    /// The distance of a call that was judged so from one that no rule refuses. Missing approvals do not count.
+    /// Returns the distance of a call with this judgement from a call that no rule refuses. Missing
+    /// approvals do not count.
     pub(crate) fn distance(
         &self,
         at: ToolId,
@@ -37,7 +40,7 @@ impl ReferenceSession<'_> {
         if distance == 0 {
             return 0;
         }
-        // Nothing else was looked at, and nothing that may happen helps.
+        // No other rule was judged, and no event can help.
         if self.halted {
             return HALTED;
         }
@@ -48,8 +51,8 @@ impl ReferenceSession<'_> {
         distance
     }
 
-    /// The parts that are in the way of a deny of the tool refusing a call that no rule refuses; `None` if the tool does not
-    /// have the deny.
+    /// Returns the number of parts that prevent a deny of the tool from refusing a call that no
+    /// rule refuses; `None` if the tool does not have the deny.
     pub(crate) fn parts_to_refusal(
         &self,
         at: ToolId,
@@ -61,7 +64,8 @@ impl ReferenceSession<'_> {
         self.parts_of_denies(at, args, (wanted, true), world).into_iter().min()
     }
 
-    /// Of each of these denies of the tool, the parts of its condition that are in the way of this outcome.
+    /// Returns, for each of these denies of the tool, the parts of its condition that are in the
+    /// way of this outcome.
     fn parts_of_denies(
         &self,
         at: ToolId,
@@ -83,7 +87,8 @@ impl ReferenceSession<'_> {
         parts
     }
 
-    /// The number of parts of a condition that are in the way of this outcome; 0 if it is the outcome.
+    /// Returns the number of parts of a condition that are in the way of this outcome; 0 if the
+    /// condition has the outcome.
     fn parts(&self, e: &Expr, wanted: bool, env: Env) -> u32 {
         let (both, either) = (u32::saturating_add, |a: u32, b: u32| a.min(b));
         match (&e.kind, wanted) {
@@ -121,14 +126,14 @@ impl ReferenceSession<'_> {
         }
     }
 
-    /// The parts of the keys of rows and entries that a condition looks up and that are not there: of a row, how many values
-    /// of its key the nearest row has otherwise.
+    /// Returns the parts of the keys of missing rows and entries that a condition looks up. For a
+    /// row, this is the number of values in which its key differs from the nearest row.
     fn missing_keys(&self, e: &Expr, env: Env) -> u32 {
         let below = |e: &Expr| {
             e.children().into_iter().map(|e| self.missing_keys(e, env)).fold(0, u32::saturating_add)
         };
         match &e.kind {
-            // Its rows bind names that have no value here.
+            // The rows of a quantifier bind names that have no value here.
             K::Quantified { .. } => 0,
             K::Row(fact, key) | K::Known(fact, key) => {
                 let key: Result<Vec<Value>, _> = key.iter().map(|e| self.eval(e, env)).collect();
@@ -146,8 +151,8 @@ impl ReferenceSession<'_> {
         }
     }
 
-    /// The parts of a condition that is not as it should be: of one that compares counts, how far the rows that it lacks are
-    /// from counting.
+    /// Returns the parts of a condition that does not have the wanted outcome. For a condition that
+    /// compares counts, this is the distance of the missing rows from being counted.
     fn row_to_count(&self, e: &Expr, env: Env) -> u32 {
         let K::Compare(_, a, b) = &e.kind else { return 1 };
         let lacking = match (self.eval(a, env), self.eval(b, env)) {
@@ -165,7 +170,8 @@ impl ReferenceSession<'_> {
         1 + next(a).into_iter().chain(next(b)).min().map_or(0, |next| next + lacking)
     }
 
-    /// Of each row of a quantifier, the parts of its body that are in the way; none where there are no collections.
+    /// Returns, for each row of a quantifier, the parts of its body that are in the way; none if
+    /// there are no collections.
     fn row_parts(
         &self,
         over: &[Expr],
@@ -181,7 +187,8 @@ impl ReferenceSession<'_> {
     }
 }
 
-/// The parts that a condition has, at most, in the way of an outcome: where nothing is there that it could be asked of.
+/// Returns the maximum number of parts of a condition that are in the way of an outcome, for the
+/// case that there is no value to evaluate it on.
 fn most(e: &Expr, wanted: bool) -> u32 {
     match (&e.kind, wanted) {
         (K::Not(operand), _) => most(operand, !wanted),
@@ -192,7 +199,7 @@ fn most(e: &Expr, wanted: bool) -> u32 {
     }
 }
 
-/// The number of values within two lists that differ.
+/// Returns the number of values within two lists that differ.
 fn differing(a: &[Value], b: &[Value]) -> u32 {
     let each = |(a, b): (&Value, &Value)| match (a, b) {
         (Value::Record(a), Value::Record(b)) => differing(a, b),
@@ -201,7 +208,7 @@ fn differing(a: &[Value], b: &[Value]) -> u32 {
     a.iter().zip(b).map(each).sum()
 }
 
-/// The number of values within a value.
+/// Returns the number of values within a value.
 fn leaves(value: &Value) -> u32 {
     match value {
         Value::Record(fields) => fields.iter().map(leaves).sum(),
@@ -229,7 +236,8 @@ tool cancel(legs: list<Leg> max 3) {
 }
 "#;
 
-    /// A call is the nearer to its refusal, the more of its legs have a row, and the more of a row's key is theirs.
+    /// A call is nearer to its refusal if more of its legs have a row, and if more of the key of a
+    /// row equals theirs.
     #[test]
     fn refusals_come_nearer() {
         let root = SourceFile { path: "g.guard".into(), text: GUARD.into() };

@@ -35,7 +35,8 @@ impl ReferenceSession<'_> {
         after.writes = touched.into_iter().map(|var| (var, simulated[var].clone())).collect();
     }
 
-    /// The state after the effects, with those in shadow or without, if none of them faults. Checks what the tool writes.
+    /// Computes the state after the effects, with or without those in shadow mode, if none of them
+    /// faults. Checks what the tool writes.
     fn simulate(
         &self,
         tool: &Tool,
@@ -89,7 +90,7 @@ impl ReferenceSession<'_> {
             if !touched.iter().any(|var| reads(&invariant.condition, *var)) {
                 continue;
             }
-            // A monitor never denies, whatever it says.
+            // A monitor never denies a call.
             let mut rule = invariant.rule.clone();
             rule.shadow |= invariant.monitor;
             let holds = self.holds(&invariant.condition, env);
@@ -105,7 +106,7 @@ impl ReferenceSession<'_> {
         Some(simulated)
     }
 
-    /// Returns true if observations may break an invariant, and all that may only warn.
+    /// Returns true if observations may violate an invariant, and all of them only warn.
     fn is_tolerated(&self, condition: &Expr) -> bool {
         let clauses = self.program.tools.iter().flat_map(|tool| &tool.clauses);
         let observes = clauses.filter(|clause| !clause.rule.shadow).filter_map(|clause| {
@@ -165,7 +166,8 @@ impl ReferenceSession<'_> {
         Ok(bound)
     }
 
-    /// Writes one effect into `state`; everything it reads is read in `env`. Returns the place and the operand.
+    /// Writes one effect into `state`. Everything that the effect reads is read in `env`. Returns
+    /// the place and the operand.
     pub(super) fn apply(
         &self,
         (target, op, value): Operation,
@@ -203,10 +205,10 @@ pub(super) fn reads(e: &Expr, var: VarId) -> bool {
 /// The target, the operation and the operand of an effect.
 type Operation<'e> = (&'e Target, EffectOp, Option<&'e Expr>);
 
-/// The place that an effect wrote, and its operand.
+/// The place that an effect has written, and the operand.
 type AppliedEffect = (Vec<WrittenKey>, Value);
 
-/// One evaluated step into a value.
+/// An evaluated step into a value.
 #[derive(PartialEq)]
 pub(super) enum WrittenKey {
     Field(usize),
@@ -217,7 +219,7 @@ fn missing() -> Fault {
     Fault::Missing("what is written".into())
 }
 
-/// Changes the place at the end of the way.
+/// Changes the place at the end of the path.
 fn write(place: &mut Value, keys: &[WrittenKey], op: EffectOp, value: Value) -> Result<(), Fault> {
     match keys {
         [] => change(place, op, value),

@@ -1,7 +1,7 @@
-//! Evaluation of typed expressions, as `docs/reference/semantics.md` §1, §2 and §6 read.
+//! Evaluation of typed expressions, as defined in `docs/reference/semantics.md` §1, §2 and §6.
 //!
-//! Walks the tree and rescans the history: simple on purpose. Arithmetic is done in 128 bits
-//! and narrowed, where the kernel checks 64-bit operations.
+//! It walks the tree and scans the history again each time. This is simple on purpose. Arithmetic
+//! is done in 128 bits and then narrowed, but the kernel checks 64-bit operations.
 
 use super::values::{
     and, arithmetic, compare, index, is_below, is_in, negate, number, opened, or, rows, url_part,
@@ -14,21 +14,22 @@ use guard_plan::value::{Fault, Value};
 use std::borrow::Cow;
 use std::rc::Rc;
 
-/// A value, or why there is none.
+/// A value, or the reason why there is none.
 pub(super) type EvaluatedExpr = Result<Value, Fault>;
 
-/// A call that is asked after: its tool, its arguments by place, the tool whose calls it must come after, its age.
+/// A call that a condition asks about: its tool, its arguments by position, the tool whose calls it
+/// must come after, and its age.
 pub(super) struct AskedCall<'a> {
     pub tool: ToolId,
     pub key: &'a [(usize, Value)],
     pub since: Option<ToolId>,
     pub within: Option<i64>,
-    /// The last call that settled must be the success.
+    /// The last settled call must be the success.
     pub latest: bool,
 }
 
 impl Requirement {
-    /// The requirement, with the values of its key.
+    /// Returns the requirement with the values of its key.
     pub(super) fn with<'a>(&self, key: &'a [(usize, Value)]) -> AskedCall<'a> {
         AskedCall {
             latest: self.latest,
@@ -46,13 +47,13 @@ impl AskedCall<'_> {
     }
 }
 
-/// The environment of an expression, besides the session.
+/// The environment of an expression, in addition to the session.
 #[derive(Clone, Copy)]
 pub(super) struct Env<'e> {
     pub args: &'e [Value],
     pub result: Option<&'e Value>,
     pub locals: &'e [Value],
-    /// The state read: committed, simulated, or an earlier one.
+    /// The state that is read: the committed state, the simulated state, or an earlier state.
     pub state: &'e [Rc<Value>],
     pub world: Answerer<'e>,
 }
@@ -65,7 +66,7 @@ impl<'e> Env<'e> {
 }
 
 impl ReferenceSession<'_> {
-    /// The truth of a condition.
+    /// Returns the truth value of a condition.
     pub(super) fn holds(&self, e: &Expr, env: Env) -> Result<bool, Fault> {
         match self.eval(e, env)? {
             Value::Bool(truth) => Ok(truth),
@@ -73,7 +74,7 @@ impl ReferenceSession<'_> {
         }
     }
 
-    /// The value of an expression.
+    /// Returns the value of an expression.
     pub(super) fn eval(&self, e: &Expr, env: Env) -> EvaluatedExpr {
         use ExprKind as K;
         let all = |xs: &[Expr]| xs.iter().map(|x| self.eval(x, env)).collect::<Result<Vec<_>, _>>();
@@ -239,7 +240,8 @@ impl ReferenceSession<'_> {
         })
     }
 
-    /// The value of an expression, borrowed where it is a part of what is there: maps are large, and most rules read an entry.
+    /// Returns the value of an expression. It is borrowed if it is a part of an existing value:
+    /// maps are large, and most rules read one entry.
     pub(super) fn part<'v>(&'v self, e: &'v Expr, env: Env<'v>) -> Result<Cow<'v, Value>, Fault> {
         use ExprKind as K;
         let borrowed = |part: Option<&'v Value>| Cow::Borrowed(part.unwrap_or(&Value::None));
@@ -300,7 +302,7 @@ impl ReferenceSession<'_> {
         }
     }
 
-    /// The number of the tool's last success; 0 where there is no tool or no success.
+    /// Returns the number of the last success of the tool; 0 if there is no tool or no success.
     fn last_success(&self, tool: Option<ToolId>) -> u64 {
         tool.and_then(|t| self.last(t)).map_or(0, |s| s.number)
     }
@@ -313,14 +315,14 @@ impl ReferenceSession<'_> {
         within.is_none_or(|d| self.now - time <= d)
     }
 
-    /// True if a call has succeeded so.
+    /// Returns true if such a call has succeeded.
     pub(super) fn called(&self, asked: &AskedCall) -> bool {
         let counts = |s: &Rc<PastSettlement>| s.success && self.is_undisturbed(asked, s.begun);
         let mut like_it = self.settled.iter().rev().filter(|s| asked.is_of(s.tool, &s.args));
         if asked.latest { like_it.next().is_some_and(counts) } else { like_it.any(counts) }
     }
 
-    /// True if a call is in flight that would have succeeded so, if it succeeded now.
+    /// Returns true if a call is in flight that would meet the condition if it succeeded now.
     pub(super) fn may_be_met(&self, asked: &AskedCall) -> bool {
         self.flights.iter().any(|f| {
             f.tool.is_some_and(|tool| asked.is_of(tool, &f.args))
@@ -328,7 +330,8 @@ impl ReferenceSession<'_> {
         })
     }
 
-    /// True if a call that began then is recent enough, and every call of the other tool had ended before.
+    /// Returns true if a call that began at this time is recent enough, and every call of the other
+    /// tool had ended before.
     fn is_undisturbed(&self, asked: &AskedCall, begun: Begun) -> bool {
         let others = self.settled.iter().filter(|s| Some(s.tool) == asked.since);
         let flies = self.flights.iter().any(|f| f.tool.is_some() && f.tool == asked.since);
@@ -378,8 +381,8 @@ impl ReferenceSession<'_> {
         })
     }
 
-    /// A temporal operator over all committed states so far, by its definition. It speaks of the past, so
-    /// an invariant's simulated state is no part of it.
+    /// Evaluates a temporal operator over all committed states so far, by its definition. The
+    /// operator refers to the past, so the simulated state of an invariant is not included.
     fn temporal(
         &self,
         op: TemporalOp,
@@ -409,12 +412,12 @@ impl ReferenceSession<'_> {
         }
     }
 
-    /// JSON as a value of a type: closed for arguments, open for results.
+    /// Decodes JSON as a value of a type: closed for arguments, open for results.
     pub(super) fn decode(&self, ty: &Type, json: &Json, open: bool) -> Result<Value, String> {
         self.decode_as(ty, &TakenForms::OWN, json, open)
     }
 
-    /// The same of a value that is taken in other forms too.
+    /// Decodes a value that is also accepted in other forms.
     pub(super) fn decode_as(
         &self,
         ty: &Type,
@@ -439,7 +442,7 @@ impl ReferenceSession<'_> {
     }
 }
 
-/// The locals in each row of a quantifier.
+/// Returns the locals in each row of a quantifier.
 pub(super) fn rows_of(
     sources: &[Cow<'_, Value>],
     binders: &[u32],

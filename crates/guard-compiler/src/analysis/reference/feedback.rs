@@ -1,6 +1,6 @@
 //! Advice after settlements and denials (semantics §10).
 //!
-//! What a provider said is kept whole; cadences are worked out from the last of it.
+//! Every message of a provider is kept. The cadences are computed from the last one.
 
 use super::eval::Env;
 use super::{Answerer, Ask, ReferenceSession};
@@ -10,15 +10,15 @@ use guard_plan::record::{Delivered, NoteKind};
 use guard_plan::value::{Fault, Value};
 use std::cmp::Reverse;
 
-/// Most characters of an interpolated value.
+/// The maximum number of characters of an interpolated value.
 const MOST: usize = 500;
 
 /// The memory of one provider.
 #[derive(Clone)]
 pub(super) struct ProviderMemory {
-    /// When it last spoke or faulted, and the number of the event.
+    /// The time at which it last spoke or faulted, and the number of the event.
     last: (i64, u64),
-    /// By trigger: a file that was there, or what a condition was.
+    /// For each trigger: whether the file existed, or the value of the condition.
     was: Vec<bool>,
 }
 
@@ -28,11 +28,11 @@ impl ProviderMemory {
     }
 }
 
-/// An event that is judged.
+/// An event that is judged for feedback.
 #[derive(Clone, Copy)]
 pub(super) enum FeedbackEvent {
     Settled,
-    /// A denial, of a declared tool or of none.
+    /// A denial of a call; `None` if the tool is not declared.
     Denied(Option<ToolId>),
 }
 
@@ -94,7 +94,7 @@ impl ReferenceSession<'_> {
         turn
     }
 
-    /// The memory where no block holds: a file that came is still news.
+    /// Returns the memory if no block applies: a file that was created is still pending.
     fn still_due(&self, at: usize, memory: &ProviderMemory) -> Vec<bool> {
         let triggers = self.program.feedback[at].triggers.iter().zip(&memory.was);
         let before = self.providers[at].was.iter();
@@ -105,7 +105,7 @@ impl ReferenceSession<'_> {
         kept.collect()
     }
 
-    /// Returns whether a trigger fires, and the new memory of the trigger.
+    /// Returns true if a trigger fires, and the new memory of the trigger.
     fn fires(
         &self,
         trigger: &Trigger,
@@ -136,7 +136,7 @@ impl ReferenceSession<'_> {
         })
     }
 
-    /// The words of the first block whose condition holds.
+    /// Returns the message of the first block whose condition holds.
     fn speaks(&self, provider: &Feedback, env: Env) -> Result<Option<Delivered>, Fault> {
         for block in &provider.blocks {
             if block.when.as_ref().map_or(Ok(true), |when| self.holds(when, env))? {
@@ -187,7 +187,7 @@ impl ReferenceSession<'_> {
         Ok(text)
     }
 
-    /// A value as a text that can forge nothing.
+    /// Returns a value as a text that cannot forge anything.
     fn escaped(&self, e: &Expr, value: &Value) -> String {
         let ty = self.tables.shown_ty(&e.ty);
         let said = match value {
@@ -232,7 +232,7 @@ impl ReferenceSession<'_> {
     }
 }
 
-/// Characters that change the direction of text, or are not seen.
+/// Returns true if a character changes the direction of text, or is invisible.
 fn is_unseen(c: char) -> bool {
     ('\u{200B}'..='\u{200F}').contains(&c)
         || ('\u{2028}'..='\u{202E}').contains(&c)
@@ -240,7 +240,7 @@ fn is_unseen(c: char) -> bool {
         || c == '\u{FEFF}'
 }
 
-/// The two largest parts of a duration, in words.
+/// Formats the two largest parts of a duration in words.
 fn spoken(millis: i64) -> String {
     let mut seconds = millis.unsigned_abs() / 1000;
     let mut parts = Vec::new();

@@ -1,4 +1,4 @@
-//! Lifecycles: the tools they give, and what the harness does (semantics §11).
+//! Lifecycles: the tools that they declare, and the actions of the harness (semantics §11).
 
 use super::criteria::{Criterion, Evidence, object, text};
 use super::eval::Env;
@@ -12,14 +12,14 @@ use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision};
 use guard_plan::{render, time};
 
-/// Most items on a page of a list.
+/// The maximum number of items on a page of a list.
 const PAGE: usize = 100;
-/// Most items of a lifecycle.
+/// The maximum number of items of a lifecycle.
 const MOST: usize = 100_000;
-/// Longest reason that is kept, in characters.
+/// The maximum length of a reason that is kept, in characters.
 const REASON: usize = 1_000;
 
-/// One item.
+/// An item of a lifecycle.
 #[derive(Clone)]
 pub(super) struct ReferenceItem {
     pub state: usize,
@@ -120,7 +120,8 @@ impl ReferenceSession<'_> {
         }
     }
 
-    /// The role that must approve a move of an item that was rejected too often, and who says so.
+    /// Returns the role that must approve a move of an item that was rejected too often, and the
+    /// rule that requires it.
     pub(super) fn escalated(&self, tool: &Tool, env: Env) -> Option<(RuleMeta, String)> {
         let Served { lifecycle: at, op: ServedOp::Move(_) } = tool.served? else { return None };
         let escalate = self.program.lifecycles[at].escalate.as_ref()?;
@@ -136,7 +137,7 @@ impl ReferenceSession<'_> {
         (item.rejections >= u64::from(escalate.after)).then(|| (rule, escalate.role.clone()))
     }
 
-    /// The place of an item of this lifecycle.
+    /// Returns the index of an item of this lifecycle.
     fn item_of(&self, lifecycle: LifecycleId, id: &str) -> Option<usize> {
         (0..self.items[lifecycle].len()).find(|at| self.id(lifecycle, *at) == id)
     }
@@ -145,7 +146,7 @@ impl ReferenceSession<'_> {
         format!("{}-{}", self.program.lifecycles[lifecycle].name, at + 1)
     }
 
-    /// Does it, and gives the result.
+    /// Performs the action, and returns the result.
     pub(super) fn perform(&mut self, lifecycle: LifecycleId, deed: ItemAction, call: &str) -> Json {
         let (at, transition) = match deed {
             ItemAction::List(state, after) => return self.page(lifecycle, state, after),
@@ -188,7 +189,7 @@ impl ReferenceSession<'_> {
         object([("id", text(&self.id(lifecycle, at))), ("state", text(state))])
     }
 
-    /// Changes an item; without a transition it is a new one.
+    /// Changes an item. Without a transition, the item is new.
     fn change(&mut self, lifecycle: LifecycleId, at: usize, change: ItemMove) -> ItemChange {
         let id = self.id(lifecycle, at);
         let declared = &self.program.lifecycles[lifecycle];
@@ -257,7 +258,7 @@ impl ReferenceSession<'_> {
         members.map(|(name, json)| (name.into(), json)).into()
     }
 
-    /// Every item with all of itself, by lifecycle.
+    /// Returns every item with all of its data, by lifecycle.
     pub fn items(&self) -> Vec<(String, Json)> {
         let mut all = Vec::new();
         for (lifecycle, items) in self.items.iter().enumerate() {
@@ -293,7 +294,7 @@ impl ReferenceSession<'_> {
             .ok_or_else(|| Misuse(format!("no item `{id}`")))
     }
 
-    /// The harness moves an item by hand.
+    /// Moves an item manually, on behalf of the harness.
     ///
     /// # Errors
     ///
@@ -325,7 +326,7 @@ impl ReferenceSession<'_> {
         Ok(self.change(lifecycle, item, change))
     }
 
-    /// The harness looks at the criteria of an item.
+    /// Verifies the criteria of an item, on behalf of the harness.
     ///
     /// # Errors
     ///
@@ -402,7 +403,8 @@ impl ReferenceSession<'_> {
     }
 }
 
-/// The state at a place of the sorted names, which is what the list's parameter counts.
+/// Returns the index of the state at an index of the sorted names. The parameter of the list tool
+/// uses the sorted names.
 fn state_by_name(lifecycle: &Lifecycle, sorted: u32) -> usize {
     let mut order: Vec<usize> = (0..lifecycle.states.len()).collect();
     order.sort_by_key(|at| &lifecycle.states[*at]);

@@ -1,4 +1,4 @@
-//! Learning: the facts that are taught, and their teachers (semantics §4.5 and §8).
+//! Learning: the facts that are taught, and the lessons that teach them (semantics §4.5 and §8).
 
 use super::eval::Env;
 use super::parts::{Endorsements, set};
@@ -15,17 +15,18 @@ use guard_plan::value::{Fault, Value};
 use std::borrow::Cow;
 use std::rc::Rc;
 
-/// The conditions of which one must hold for a row, with the slots that they share with the lesson: theirs, and its own.
+/// The conditions of which one must hold for a row, each with the slots that it shares with the
+/// lesson: the slot of the condition, and the slot of the lesson.
 type Alternatives<'l> = Vec<(Option<&'l Expr>, Vec<(u32, u32)>)>;
 
-/// A lesson: who says it, what it teaches, and the conditions under which that is trusted.
+/// A lesson: its rule, what it teaches, and the conditions under which this is trusted.
 type Lesson<'l> = (&'l RuleMeta, &'l Learn, Vec<Alternatives<'l>>);
 
 /// The lessons of each tool and source by position, in the order in which they teach.
 pub(super) struct Lessons {
-    /// Clauses of each tool.
+    /// The clauses of each tool.
     of_tools: Vec<Vec<usize>>,
-    /// Lessons of each source.
+    /// The lessons of each source.
     of_sources: Vec<Vec<usize>>,
 }
 
@@ -52,7 +53,7 @@ impl Lessons {
 #[derive(Clone, Default)]
 pub(super) struct FactTable {
     rows: Vec<TaughtRow>,
-    /// How many ever came.
+    /// The total number of rows that were ever added.
     came: u64,
 }
 
@@ -64,19 +65,20 @@ struct TaughtRow {
 }
 
 impl FactTable {
-    /// The rows, oldest first.
+    /// Returns the rows, oldest first.
     pub(super) fn values(&self) -> impl Iterator<Item = &[Value]> {
         self.rows.iter().map(|row| row.values.as_slice())
     }
 
-    /// The row whose first columns are these.
+    /// Returns the row that begins with these columns.
     pub(super) fn with(&self, key: &[Value]) -> Option<&Vec<Value>> {
         self.rows.iter().map(|row| &row.values).find(|values| values[..key.len()] == key[..])
     }
 }
 
 impl ReferenceSession<'_> {
-    /// The rows of every fact: its name, and of each row its number, who taught it, and itself as JSON.
+    /// Returns the rows of every fact: the name of the fact, and for each row its number, its
+    /// teacher and its JSON.
     pub fn facts(&self) -> impl Iterator<Item = (&str, Vec<(u64, String, Json)>)> {
         self.program.facts.iter().zip(&self.facts).map(|(fact, table)| {
             let ty = self.tables.ty(&Type::Record(fact.row));
@@ -92,7 +94,7 @@ impl ReferenceSession<'_> {
         })
     }
 
-    /// Learns from the start value that the host gives. The value is seen as trusted.
+    /// Learns from the start value that the host provides. The value is seen as trusted.
     pub(super) fn begin(&mut self, data: Option<&Json>) {
         let Some(data) = data else { return };
         let result = Value::Json(Box::new(data.clone()));
@@ -102,11 +104,11 @@ impl ReferenceSession<'_> {
         self.outcome = Default::default();
     }
 
-    /// The user has said something.
+    /// Records a prompt of the user.
     ///
     /// # Errors
     ///
-    /// Never fails: every event of the reference evaluator returns a `Result`.
+    /// Never fails. Every event of the reference evaluator returns a `Result`.
     pub fn prompt(
         &mut self,
         text: &str,
@@ -204,7 +206,8 @@ impl ReferenceSession<'_> {
         }
     }
 
-    /// Returns what the ranges bind, one element for each row; `whole` becomes false where a collection cannot be computed.
+    /// Returns the bindings of the ranges, one element for each row. `whole` becomes false if a
+    /// collection cannot be computed.
     fn bindings(&self, learn: &Learn, env: Env, whole: &mut bool) -> Vec<Vec<Value>> {
         let mut bound: Vec<Vec<Value>> = vec![Vec::new()];
         for range in &learn.ranges {
@@ -234,7 +237,7 @@ impl ReferenceSession<'_> {
         bound
     }
 
-    /// Adds the rows that are taught; false where one cannot be computed or does not fit.
+    /// Adds the rows that are taught. Returns false if one cannot be computed or does not fit.
     fn learned_rows(
         &self,
         learn: &Learn,
@@ -265,7 +268,7 @@ impl ReferenceSession<'_> {
                 },
                 value => vec![value],
             };
-            // One value that does not fit spoils the whole lesson.
+            // A single value that does not fit makes the whole lesson invalid.
             let typed: Option<Vec<Value>> = many
                 .into_iter()
                 .filter(|value| !is_unreadable(value))
@@ -284,7 +287,7 @@ impl ReferenceSession<'_> {
         true
     }
 
-    /// Returns true if of each list of conditions one holds for the elements of a row.
+    /// Returns true if for each list of conditions at least one holds for the elements of a row.
     fn is_trusted(&self, conditions: &[Alternatives], env: Env) -> Result<bool, Fault> {
         for alternatives in conditions {
             let hold = alternatives.iter().map(|(when, slots)| {
@@ -330,7 +333,7 @@ impl ReferenceSession<'_> {
         table.rows.push(TaughtRow { number: table.came, values, by: by.to_string() });
     }
 
-    /// A value for a place of a type: `json` is decoded to it.
+    /// Returns a value for a place of a type; `json` is decoded to the type.
     pub(super) fn as_typed(&self, value: Value, ty: &Type) -> Result<Value, Fault> {
         match value {
             Value::Json(json) if *ty.required() != Type::Json => {
@@ -366,7 +369,8 @@ impl ReferenceSession<'_> {
     }
 }
 
-/// Returns true if the value stands for text that an extractor could not read. Such a value is never learned.
+/// Returns true if the value stands for text that an extractor could not parse. Such a value is
+/// never learned.
 fn is_unreadable(value: &Value) -> bool {
     matches!(value, Value::String(text) | Value::Path(text) if guard_plan::builtin::is_unreadable(text))
 }

@@ -1,8 +1,9 @@
-//! The reference evaluator: what a guard decides, on the checked program, as simply as
-//! `docs/reference/semantics.md` reads.
+//! The reference evaluator: the decisions of a guard, computed on the checked program, as directly
+//! as `docs/reference/semantics.md` defines them.
 //!
-//! No plan, no indexes, no memory but the list of everything that happened. It gives decisions and the
-//! codes and rules of their reasons, no messages. Laws hold it and the kernel together.
+//! It has no plan, no indexes, and no memory except for the list of all events. It returns
+//! decisions, and the codes and rules of their reasons, but no messages. Laws check that it agrees
+//! with the kernel.
 
 mod approvals;
 mod conforming;
@@ -45,67 +46,74 @@ use std::sync::Arc;
 /// A question to the world.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Ask {
-    /// Whether anything is at a normalised path; answered by a bool.
+    /// Asks if there is anything at a normalised path; answered by a bool.
     Exists(String),
-    /// What a probe answers that is asked of the host.
+    /// Asks a probe that the host answers.
     Probe(String),
-    /// Whether a regular file is at a normalised path; answered by a bool.
+    /// Asks if there is a regular file at a normalised path; answered by a bool.
     File(String),
-    /// Whether a file contains a text; answered by a bool.
+    /// Asks if a file contains a text; answered by a bool.
     Contains(String, String),
-    /// What a file holds; answered by its text, or by null where no text of a bearable size is there.
+    /// Asks for the content of a file; answered by its text, or by null if there is no text of an
+    /// acceptable size.
     Text(String),
-    /// The SHA-256 of a file; answered by a string, or by null where there is no file.
+    /// Asks for the SHA-256 of a file; answered by a string, or by null if there is no file.
     Sha256(String),
-    /// What a command does; answered by its status and standard output, or by null where it did not end by
+    /// Runs a command; answered by its status and standard output, or by null if it did not end by
     /// itself.
     Run(Vec<String>),
-    /// Whether nothing is uncommitted; answered by a bool.
+    /// Asks if there are no uncommitted changes; answered by a bool.
     Committed,
 }
 
-/// Whoever answers; the same question in one event gets the same answer.
+/// The function that answers questions. The same question in one event gets the same answer.
 pub type Answerer<'w> = &'w dyn Fn(&Ask) -> Option<Json>;
 
-/// A reason: its code, its rule, its decision, and of unmet requirements, missing approvals and conflicts the names
-/// that it needs, sorted.
+/// A reason: its code, its rule and its decision. For unmet requirements, missing approvals and
+/// conflicts, also the sorted names that it needs.
 pub type Outline = (Code, String, Decision, Vec<String>);
 
-/// The judgement of a proposal: its decision, and the decision, code and rule of every reason, in order.
+/// The judgement of a proposal: the decision, and the decision, code and rule of every reason, in
+/// order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judgement {
     /// The join of the reasons.
     pub decision: Decision,
-    /// Reasons in effect.
+    /// The enforced reasons.
     pub reasons: Vec<Outline>,
-    /// Reasons of rules in shadow.
+    /// The reasons of rules in shadow mode.
     pub shadowed: Vec<Outline>,
-    /// The clauses and invariants behind the reasons of either kind, by place; those without one are not here.
+    /// The clauses and invariants behind the reasons of both kinds, by position. Reasons without a
+    /// position are not included.
     pub fired: Vec<(Code, Span)>,
-    /// How many rules in effect refuse it, each counted by itself; approvals that are missing are not counted.
+    /// The number of enforced rules that refuse it, each counted separately. Missing approvals are
+    /// not counted.
     pub unmet: usize,
-    /// What else it came to: a denial is judged for feedback, a served call is settled at once.
+    /// The other effects: a denial is judged for feedback, and a served call is settled
+    /// immediately.
     pub outcome: EventEffects,
 }
 
 /// The effects of an event besides its decision.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EventEffects {
-    /// How many rows facts were taught.
+    /// The number of rows that facts were taught.
     pub learned: u64,
-    /// How many rows went for others.
+    /// The number of rows that were evicted.
     pub forgotten: u64,
-    /// What was noticed: how grave it is, and of which rule.
+    /// The notes: the severity of each, and its rule.
     pub notes: Vec<(NoteKind, String)>,
-    /// The feedback it called for, in order.
+    /// The feedback that it caused, in order.
     pub feedback: Vec<Delivered>,
-    /// The items it changed. A reason that is the kernel's sentence is a question mark.
+    /// The items that it changed. A reason that the kernel writes as a sentence is a question mark
+    /// here.
     pub items: Vec<ItemChange>,
-    /// The result of a served call; where it cannot be, null.
+    /// The result of a served call; null if the call is not possible.
     pub served: Option<Json>,
     /// The arguments that the transforms of a refused call ask for.
     pub instead: Option<Json>,
-    /// The result as the agent may read it, where that differs; a text where it may read none of it.
+    /// The result that the agent may read, if it differs from the original; a text if the agent may
+    /// read none of it.
     pub shown: Option<Json>,
 }
 
@@ -117,7 +125,7 @@ impl EventEffects {
     }
 }
 
-/// A misuse by the host: an event that cannot be.
+/// A misuse by the host: an event that is not possible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misuse(pub String);
 
@@ -134,7 +142,7 @@ pub struct ReferenceSession<'p> {
     now: i64,
     workspace: Rc<str>,
     state: Rc<Vec<Rc<Value>>>,
-    /// What variables have held that is not trusted.
+    /// The untrusted values that variables have held.
     trust: Flow<'p>,
     /// Every committed state so far, for the temporal operators.
     states: Vec<Rc<Vec<Rc<Value>>>>,
@@ -142,42 +150,42 @@ pub struct ReferenceSession<'p> {
     allowed: Vec<Rc<AllowedCall>>,
     settled: Vec<Rc<PastSettlement>>,
     flights: Vec<Flight>,
-    /// How many admissions and settlements there were.
+    /// The number of admissions and settlements.
     moments: u64,
-    /// How many calls have settled, or are settling.
+    /// The number of calls that have settled, or are settling.
     settlements: u64,
     grants: Vec<Grant>,
     facts: Vec<Rc<learning::FactTable>>,
     halted: bool,
-    /// Every call that was allowed, by the order of its proposal.
+    /// Every call that was allowed, in the order of the proposals.
     calls: Vec<Rc<EvidenceCall>>,
     /// Every attempt of every probe.
     attempts: Vec<Vec<probes::Attempt>>,
     /// The attempts of this event.
     asked: RefCell<Vec<(hir::ProbeId, probes::Attempt)>>,
-    /// Something other than a probe refuses the call of this event.
+    /// True if something other than a probe refuses the call of this event.
     refused: Cell<bool>,
-    /// No probe may be asked: a rule that tries is judged last.
+    /// True if no probe may be asked: a rule that tries to ask one is judged last.
     mute: Cell<bool>,
-    /// A probe was asked while none may be.
+    /// True if a rule tried to ask a probe when no probe may be asked.
     tried: Cell<bool>,
-    /// A probe's last answer was used again.
+    /// True if the last answer of a probe was reused.
     reused: Cell<bool>,
-    /// Every value that was seen, and where first.
+    /// Every value that was seen, with its origins.
     seen: Rc<Vec<Rc<SeenText>>>,
     extracts: origins::Extracts,
-    /// The words of the prompts, where a rule asks what the user named.
+    /// The words of the prompts, if a rule asks what the user named.
     said: String,
-    /// The private texts that were read, where a rule asks who may read them.
+    /// The private texts that were read, if a rule asks who may read them.
     privates: private::PrivateTexts,
     prompts: u64,
-    /// How many events were judged for feedback.
+    /// The number of events that were judged for feedback.
     judged: u64,
     providers: Vec<feedback::ProviderMemory>,
     items: Vec<Vec<items::ReferenceItem>>,
-    /// How often a stop was blocked.
+    /// The number of blocked stops.
     blocked: u64,
-    /// What this event comes to.
+    /// The effects of the current event.
     outcome: EventEffects,
 }
 
@@ -189,7 +197,7 @@ pub(crate) type SeenText = (String, Vec<u32>);
 struct EvidenceCall {
     id: String,
     served: bool,
-    /// None while it is in flight.
+    /// `None` while it is in flight.
     success: Option<bool>,
 }
 
@@ -209,28 +217,28 @@ struct PastSettlement {
     tool: ToolId,
     args: Rc<Vec<Value>>,
     result: Value,
-    /// It succeeded, and its result decoded.
+    /// True if it succeeded and its result decoded.
     success: bool,
     failed: bool,
     time: i64,
-    /// The moment of its settlement.
+    /// The moment of the settlement.
     number: u64,
-    /// Its number among the calls that have settled.
+    /// The number of the call among the settled calls.
     nth: u64,
     begun: Begun,
 }
 
-/// The admission of a call: its moment, counted with settlements, and its time.
+/// The admission of a call: its moment, counted with the settlements, and its time.
 #[derive(Clone, Copy)]
 struct Begun {
     moment: u64,
     time: i64,
 }
 
-/// A call between its allowance and its settlement; an undeclared tool has no number.
+/// A call between its admission and its settlement. An undeclared tool has no number.
 #[derive(Clone)]
 struct Flight {
-    /// What a served call does; none where it cannot, or nothing read it.
+    /// The action of a served call; `None` if it is not possible, or if the call was not parsed.
     deed: Option<items::ItemAction>,
     id: String,
     call: u64,
@@ -238,11 +246,11 @@ struct Flight {
     tool: Option<ToolId>,
     args: Rc<Vec<Value>>,
     writes: Vec<(VarId, Rc<Value>)>,
-    /// What a failure gives back, by unit.
+    /// The amounts that a failure returns, by unit.
     returned: Vec<(UnitId, i64)>,
 }
 
-/// An approval not yet used.
+/// An approval that is not yet used.
 #[derive(Clone)]
 struct Grant {
     tool: ToolId,
@@ -253,11 +261,12 @@ struct Grant {
 }
 
 impl<'p> ReferenceSession<'p> {
-    /// Opens a session at `start` (milliseconds since 1970) in a workspace, with what the host gives.
+    /// Opens a session at `start` (milliseconds since 1970) in a workspace, with the data of the
+    /// host.
     ///
     /// # Errors
     ///
-    /// The variable whose initial value cannot be computed or does not fit its type, and why.
+    /// The variable whose initial value cannot be computed or does not fit its type, and the cause.
     pub fn open(
         program: &'p Program,
         start: i64,
@@ -329,7 +338,8 @@ impl<'p> ReferenceSession<'p> {
         Ok(session)
     }
 
-    /// The names of the enforced invariants that the initial state breaks, with what is wrong.
+    /// Returns the names of the enforced invariants that the initial state violates, each with the
+    /// cause.
     pub fn broken_initially(&self) -> Vec<(usize, String)> {
         let env = eval::Env::new(&self.state, &|_| None);
         let mut broken = Vec::new();
@@ -343,7 +353,7 @@ impl<'p> ReferenceSession<'p> {
         broken
     }
 
-    /// The state, by variable in the order of declaration.
+    /// Returns the state, by variable in the order of declaration.
     pub fn state(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.program
             .state
@@ -373,7 +383,7 @@ impl<'p> ReferenceSession<'p> {
         self.trust.is_tainted()
     }
 
-    /// Returns true if an answer of a probe was used again since the last call of this function.
+    /// Returns true if an answer of a probe was reused since the last call of this function.
     pub fn reused(&self) -> bool {
         self.reused.take()
     }
@@ -387,7 +397,7 @@ impl<'p> ReferenceSession<'p> {
         self.now = self.now.max(now);
     }
 
-    /// The tool with this wire name, or else with this name in the guard.
+    /// Returns the tool with this wire name, or otherwise with this name in the guard.
     fn tool(&self, name: &str) -> Option<ToolId> {
         let tools = &self.program.tools;
         tools
@@ -396,7 +406,7 @@ impl<'p> ReferenceSession<'p> {
             .or_else(|| tools.iter().position(|t| t.name == name))
     }
 
-    /// The typed arguments, or how many things are wrong with them.
+    /// Returns the typed arguments, or the number of errors in them.
     fn arguments(&self, tool: &hir::Tool, args: &Json) -> Result<Vec<Value>, usize> {
         let Json::Object(members) = args else {
             return Err(1);
@@ -414,7 +424,7 @@ impl<'p> ReferenceSession<'p> {
                     Err(_) => wrong += 1,
                 },
                 None if param.ty.is_option() => values.push(Value::None),
-                // `null` is a value of `json` itself.
+                // `null` is itself a value of `json`.
                 None if param.ty == hir::Type::Json && args.get(&param.name).is_some() => {
                     values.push(Value::Json(Box::new(Json::Null)));
                 }
@@ -424,11 +434,11 @@ impl<'p> ReferenceSession<'p> {
         if wrong == 0 { Ok(values) } else { Err(wrong) }
     }
 
-    /// An approval by `role` of exactly this call, until `expires` or for an hour.
+    /// Records an approval by `role` of exactly this call, until `expires` or for an hour.
     ///
     /// # Errors
     ///
-    /// [`Misuse`] for an unknown tool, and for arguments that are not the tool's.
+    /// [`Misuse`] for an unknown tool, and for arguments that are not valid for the tool.
     pub fn approve(
         &mut self,
         tool: &str,
@@ -447,11 +457,11 @@ impl<'p> ReferenceSession<'p> {
         Ok(())
     }
 
-    /// A role takes back what it has approved of exactly this call.
+    /// Revokes an approval by a role of exactly this call.
     ///
     /// # Errors
     ///
-    /// As [`ReferenceSession::approve`]; [`Misuse`] where nothing is left of the approval.
+    /// The errors of [`ReferenceSession::approve`]; [`Misuse`] if nothing is left of the approval.
     pub fn revoke(&mut self, tool: &str, args: &Json, role: &str, now: i64) -> Result<(), Misuse> {
         let tool = self.tool(tool).ok_or_else(|| Misuse(format!("unknown tool `{tool}`")))?;
         let args = self
@@ -468,7 +478,7 @@ impl<'p> ReferenceSession<'p> {
         Ok(())
     }
 
-    /// The host reports use of a host-charged unit.
+    /// Records the host's report of the use of a host-charged unit.
     ///
     /// # Errors
     ///
@@ -484,11 +494,11 @@ impl<'p> ReferenceSession<'p> {
         Ok(())
     }
 
-    /// A halt ends.
+    /// Ends a halt.
     ///
     /// # Errors
     ///
-    /// [`Misuse`] where the session is not halted.
+    /// [`Misuse`] if the session is not halted.
     pub fn resume(&mut self, now: i64) -> Result<(), Misuse> {
         if !self.halted {
             return Err(Misuse("the session is not halted".into()));
@@ -499,7 +509,7 @@ impl<'p> ReferenceSession<'p> {
     }
 }
 
-/// A fault that only says that another rule has not established something yet.
+/// Returns true for a fault that only says that another rule has not established something yet.
 fn is_missing(fault: &Fault) -> bool {
     matches!(fault, Fault::Missing(_) | Fault::UnequalLengths(..))
 }

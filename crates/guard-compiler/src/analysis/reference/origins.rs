@@ -1,4 +1,4 @@
-//! Origins: where values were first seen (semantics §8).
+//! Origins: the places in which values were first seen (semantics §8).
 
 use super::ReferenceSession;
 use super::parts::Endorsements;
@@ -11,20 +11,20 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Most values that are remembered.
+/// The maximum number of values that are remembered.
 const MOST: usize = 65_536;
-/// Most texts whose extracts are kept.
+/// The maximum number of texts whose extracts are kept.
 const MOST_EXTRACTS: usize = 4_096;
-/// Longest text that may be a path as a whole, in bytes.
+/// The maximum length in bytes of a text that may be a path as a whole.
 const LONGEST_PATH: usize = 4_096;
 
-/// Places of the built-in enum.
+/// Indexes of the variants of the built-in enum.
 pub(super) const PROMPT: u32 = 0;
 pub(super) const TRUSTED: u32 = 1;
 pub(super) const UNTRUSTED: u32 = 2;
 const UNKNOWN: u32 = 3;
 
-/// The extractors whose results in a text are seen, besides its words.
+/// The extractors whose results in a text are seen, in addition to its words.
 const EXTRACTORS: [Builtin; 8] = [
     Builtin::Emails,
     Builtin::Urls,
@@ -36,7 +36,8 @@ const EXTRACTORS: [Builtin; 8] = [
     Builtin::Quoted,
 ];
 
-/// The words that the extractors find in texts. A search reads the same few texts in many sessions, which share it.
+/// The words that the extractors find in texts. A search reads the same few texts in many sessions,
+/// and these sessions share the extracts.
 #[derive(Clone, Default)]
 pub(super) struct Extracts(Rc<RefCell<HashMap<Box<str>, Extract>>>);
 
@@ -69,7 +70,7 @@ impl Extracts {
 }
 
 impl ReferenceSession<'_> {
-    /// Returns the origin of a value: where it was seen first.
+    /// Returns the origin of a value: the place in which it was first seen.
     pub(super) fn origin(&self, value: &Value) -> Value {
         Value::Enum(self.places(value).first().copied().unwrap_or(UNKNOWN))
     }
@@ -105,9 +106,9 @@ impl ReferenceSession<'_> {
         }
     }
 
-    /// Everything that a text says is seen.
+    /// Records all values of a text as seen.
     pub(super) fn see_text(&mut self, text: &str, origin: u32) {
-        // No rule asks: reading the text would cost much, and change nothing.
+        // No rule asks for origins: parsing the text would be expensive and change nothing.
         if !self.tables.origins {
             return;
         }
@@ -142,7 +143,8 @@ impl ReferenceSession<'_> {
         }
     }
 
-    /// Everything that a result says is seen, as trusted or not by the way that leads to it.
+    /// Records all values of a result as seen. The path to each value decides whether the value is
+    /// trusted.
     pub(super) fn see_result(&mut self, json: &Json, trust: &Trust, endorsed: &Endorsements) {
         if !self.tables.origins {
             return;
@@ -203,7 +205,8 @@ impl ReferenceSession<'_> {
     }
 }
 
-/// The longest path that leads to a place decides, and an endorsement before a rule of the same length.
+/// The longest path that leads to a place decides. An endorsement has priority over a rule of the
+/// same length.
 fn believed(trust: &Trust, endorsed: &Endorsements, place: &[String]) -> u32 {
     let members = |place: &[String]| -> Vec<String> {
         place.iter().filter_map(|step| step.strip_prefix('.').map(str::to_owned)).collect()

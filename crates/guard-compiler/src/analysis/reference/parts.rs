@@ -13,28 +13,28 @@ use guard_plan::trust::ELEMENT;
 use guard_plan::value::{Fault, Value};
 use std::borrow::Cow;
 
-/// One element that the ranges of a part bind.
+/// An element that the ranges of a part bind.
 pub(super) struct Bound<'p, 'j> {
-    /// What is bound, by slot.
+    /// The bound values, by slot.
     pub locals: Vec<Value>,
     /// The element itself, and its place in the result.
     pub json: &'j Json,
     place: Vec<String>,
-    /// The steps from it to the part.
+    /// The steps from the element to the part.
     pub rest: &'p [String],
 }
 
-/// The parts of a result that endorsements vouch for.
+/// The parts of a result that are covered by endorsements.
 #[derive(Default)]
 pub(super) struct Endorsements {
     /// The places of parts.
     pub places: Vec<Vec<String>>,
-    /// The texts in which only what a function finds is trusted.
+    /// The texts in which only the values that a function finds are trusted.
     pub texts: Vec<(Builtin, String)>,
 }
 
 impl ReferenceSession<'_> {
-    /// Returns the elements of a part, and why there are no more.
+    /// Returns the elements of a part, and the reason why there are no more.
     pub(super) fn elements<'p, 'j>(
         &self,
         part: &'p SelectedPart,
@@ -96,7 +96,7 @@ impl ReferenceSession<'_> {
         Ok(())
     }
 
-    /// Returns what the endorsements of a tool vouch for in its result.
+    /// Returns the parts of the result that the endorsements of a tool cover.
     pub(super) fn endorsed(
         &mut self,
         tool: &Tool,
@@ -157,7 +157,8 @@ impl Endorsements {
     }
 }
 
-/// The parts one step below a part. The elements of lists count for no step, if the step is a member.
+/// Returns the parts one step below a part. If the step is a member, it is looked up in the
+/// elements of lists.
 fn inner<'j>((json, place): (&'j Json, Vec<String>), step: &str) -> Vec<(&'j Json, Vec<String>)> {
     let below = |step: String| [place.as_slice(), &[step]].concat();
     match json {

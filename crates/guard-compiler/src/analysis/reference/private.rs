@@ -1,4 +1,5 @@
-//! Private content (semantics §8): every private text as it was read, and a plain search of all of them.
+//! Private content (semantics §8): every private text as it was read, and a simple search of all of
+//! them.
 
 use super::eval::Env;
 use super::{Answerer, ReferenceSession};
@@ -15,9 +16,9 @@ use std::collections::BTreeSet;
 /// The private texts that a session has read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PrivateTexts {
-    /// Each part of a tool's result with its readers, once.
+    /// Each part of a result of a tool with its readers, once.
     disclosed: Vec<(String, BTreeSet<String>)>,
-    /// Each text, folded, with the part that it was in.
+    /// Each text, folded, with the index of its part.
     texts: Vec<(usize, String)>,
     bytes: usize,
     full: bool,
@@ -26,7 +27,8 @@ pub(crate) struct PrivateTexts {
 }
 
 impl PrivateTexts {
-    /// Adds texts of a part that only its readers may read. Returns true the first time that they are too many.
+    /// Adds texts of a part that only its readers may read. Returns true the first time that there
+    /// are too many.
     fn disclose(&mut self, part: &str, readers: &BTreeSet<String>, texts: Vec<String>) -> bool {
         let was_full = self.full;
         for text in texts.into_iter().filter(|text| !text.is_empty()) {
@@ -50,7 +52,8 @@ impl PrivateTexts {
         self.full && !was_full
     }
 
-    /// Writes what decides the answers: two sessions with equal marks answer alike.
+    /// Writes the data that determines the answers: two sessions with equal marks give the same
+    /// answers.
     pub fn mark(&self, out: &mut Vec<u8>) {
         out.push(u8::from(self.full));
         for (at, text) in &self.texts {
@@ -74,7 +77,7 @@ impl PrivateTexts {
         })
     }
 
-    /// Returns true if something of a private text stands in these words that no prompt has said.
+    /// Returns true if these words contain something from a private text that no prompt contains.
     fn leaks(&self, private: &str, words: &[&str]) -> bool {
         let own: Vec<&str> = disclosure::words(private).collect();
         let run = own.windows(own.len().min(4)).any(|run| {
@@ -96,7 +99,7 @@ impl PrivateTexts {
         run || codes.iter().any(|code| writes(words, code) && !self.said(&[code]))
     }
 
-    /// Returns true if one of the prompts says these words, or this code.
+    /// Returns true if one of the prompts contains these words, or this code.
     fn said(&self, run: &[&str]) -> bool {
         self.told.lines().any(|prompt| {
             let words: Vec<&str> = prompt.split_whitespace().collect();
@@ -106,7 +109,7 @@ impl PrivateTexts {
     }
 }
 
-/// Returns true if words next to one another are a code, taken together.
+/// Returns true if adjacent words together are a code.
 fn writes(words: &[&str], code: &str) -> bool {
     (0..words.len()).any(|from| {
         (1..=8.min(words.len() - from)).any(|count| {
@@ -117,7 +120,7 @@ fn writes(words: &[&str], code: &str) -> bool {
 }
 
 impl ReferenceSession<'_> {
-    /// `may_read(who, text)`.
+    /// Evaluates `may_read(who, text)`.
     pub(super) fn may_read(&self, who: &Value, text: &Value) -> Result<Value, Fault> {
         if *who == Value::None {
             return Ok(Value::Bool(false));
@@ -128,7 +131,7 @@ impl ReferenceSession<'_> {
         Ok(Value::Bool(self.privates.allows(&asked, &fold_value(text))))
     }
 
-    /// The result of a call has been read: what is private of it becomes so.
+    /// Records the private parts of the result of a call that was read.
     pub(super) fn disclose(
         &mut self,
         tool: &Tool,
@@ -162,7 +165,8 @@ impl ReferenceSession<'_> {
                 parts.push((readers.unwrap_or_default(), texts));
             }
             if fault.is_some() {
-                // Whose part it is cannot be told: all that the first range is about is nobody's.
+                // The owner of the part cannot be computed: everything that the first range covers
+                // is readable by nobody.
                 let list: Vec<String> =
                     part.path.iter().take_while(|step| *step != ELEMENT).cloned().collect();
                 let mut texts = Vec::new();
@@ -189,7 +193,7 @@ impl ReferenceSession<'_> {
         }
     }
 
-    /// Returns true if something of the result of a tool is private.
+    /// Returns true if a part of the result of a tool is private.
     pub(super) fn has_private(&self, tool: &Tool) -> bool {
         let enforced = |clause: &Clause| {
             matches!(clause.kind, ClauseKind::Private { .. }) && !clause.rule.shadow
@@ -197,14 +201,16 @@ impl ReferenceSession<'_> {
         tool.clauses.iter().any(enforced) && self.tables.confidential && !tool.is_served()
     }
 
-    /// Returns true if the text of a result that nobody could read is on no record.
+    /// Returns true if the result of a tool may contain private text that is not recorded, in case
+    /// it cannot be parsed.
     pub(super) fn may_hold_secrets(&self, tool: &Tool) -> bool {
         let secret = |ty: &Type| holds_secrets(&self.types, self.tables.ty(ty));
         tool.params.iter().any(|param| param.secret || secret(&param.ty))
             || tool.returns.as_ref().is_some_and(secret)
     }
 
-    /// Something private was read that is on no record: nobody is known to be a reader.
+    /// Records that something private was read whose text is not recorded: no reader of it is
+    /// known.
     pub(super) fn close_private(&mut self) {
         if !self.privates.full {
             self.privates.full = true;
@@ -212,7 +218,7 @@ impl ReferenceSession<'_> {
         }
     }
 
-    /// The result of a call does not decode: nobody else may read any of it.
+    /// Handles a result of a call that does not decode: nobody else may read any of it.
     pub(super) fn disclose_unread(&mut self, tool: &Tool, texts: Vec<String>) {
         let nothing: [String; 0] = [];
         self.keep_private(&format!("{} {nothing:?}", tool.name), &BTreeSet::new(), texts);
@@ -225,7 +231,7 @@ impl ReferenceSession<'_> {
     }
 }
 
-/// The names of readers.
+/// Returns the names of readers.
 fn named(readers: &Value) -> Result<Vec<String>, Fault> {
     let text = |value: &Value| match value {
         Value::String(text) => Ok(text.to_string()),
@@ -248,7 +254,7 @@ fn named(readers: &Value) -> Result<Vec<String>, Fault> {
     }
 }
 
-/// The texts in the part of a result at a path.
+/// Collects the texts in the part of a result at a path.
 pub(super) fn collect(json: &Json, path: &[String], texts: &mut Vec<String>) {
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).count();
     match json {

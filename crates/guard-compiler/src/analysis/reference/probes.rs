@@ -1,6 +1,6 @@
 //! Probes: their answers, and the times at which they are asked (semantics §9).
 //!
-//! Every attempt is kept; whether the next is due is worked out from all of them.
+//! Every attempt is kept. The time of the next attempt is computed from all of them.
 
 use super::eval::{Env, EvaluatedExpr};
 use super::{Ask, ReferenceSession};
@@ -9,10 +9,10 @@ use guard_plan::json::Json;
 use guard_plan::record::STDOUT_BYTES;
 use guard_plan::value::{DECIMAL_ONE, Fault, Value};
 
-/// The first wait after a failed attempt.
+/// The first delay after a failed attempt.
 const FIRST_WAIT: i64 = 1_000;
 
-/// One question to the world, and what came of it.
+/// One question to the world, and its answer.
 #[derive(Clone)]
 pub(super) struct Attempt {
     time: i64,
@@ -27,24 +27,24 @@ impl Attempt {
         self.time
     }
 
-    /// True if it may begin a window.
+    /// Returns true if it may begin a window.
     pub(super) fn opens(&self) -> bool {
         self.opens
     }
 
-    /// True if there was no answer, or `false`.
+    /// Returns true if there was no answer, or the answer was `false`.
     pub(super) fn failed(&self) -> bool {
         matches!(self.answer, Err(_) | Ok(Value::Bool(false)))
     }
 
-    /// The answer, to compare.
+    /// Returns the answer, for comparison.
     pub(super) fn said(&self) -> String {
         format!("{:?}", self.answer)
     }
 }
 
 impl ReferenceSession<'_> {
-    /// The answer of a probe: of this decision, of the last attempt, or of the world.
+    /// Returns the answer of a probe: from this decision, from the last attempt, or from the world.
     pub(super) fn probe(&self, id: ProbeId, env: Env) -> EvaluatedExpr {
         if self.mute.get() {
             self.tried.set(true);
@@ -132,7 +132,7 @@ impl ReferenceSession<'_> {
         self.decode_as(&probe.returns, &probe.forms, &answer, true).map_err(Fault::Decode)
     }
 
-    /// The normalised path of a file of the workspace; else what is wrong.
+    /// Returns the normalised path of a file of the workspace, or the error.
     pub(super) fn inside(&self, path: &str) -> Result<String, String> {
         let normal = guard_plan::path::normalise(&self.workspace, path);
         let normal = normal.map_err(|e| e.to_string())?.into_owned();
@@ -145,7 +145,7 @@ impl ReferenceSession<'_> {
     }
 }
 
-/// Status and standard output of a command that ended by itself.
+/// Returns the status and the standard output of a command that ended by itself.
 pub(super) fn ran(answer: Option<Json>) -> Option<(i64, String)> {
     match answer? {
         Json::Array(parts) => match parts.as_slice() {

@@ -19,15 +19,15 @@ use guard_syntax::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Reasons as they are found; faults of missing values apart.
+/// The reasons in the order in which they are found. Faults of missing values are kept separately.
 #[derive(Default)]
 pub(super) struct Findings {
     reasons: Vec<Outline>,
     shadowed: Vec<Outline>,
     missing: Vec<(Outline, Span)>,
-    /// The clauses behind them, in effect or in shadow.
+    /// The clauses behind the reasons, enforced or in shadow mode.
     fired: Vec<(Code, Span)>,
-    /// The denies that ask a probe, by their place among the clauses: they are judged last.
+    /// The denies that ask a probe, by their index among the clauses. They are judged last.
     last: Vec<usize>,
     /// The values that transforms ask for, by parameter.
     replacements: Vec<(u32, Json)>,
@@ -50,7 +50,7 @@ impl Findings {
         self.fired.push((code, rule.span));
     }
 
-    /// Adds the findings that there would be if rules in shadow were enforced.
+    /// Adds the findings that there would be if rules in shadow mode were enforced.
     pub(super) fn would_be(&mut self, would: Findings) {
         let enforced = would.reasons.into_iter().filter(|reason| !self.reasons.contains(reason));
         self.shadowed.extend(enforced.chain(would.shadowed));
@@ -71,14 +71,14 @@ impl Findings {
         self.fired.push((Code::EvaluationError, rule.span));
     }
 
-    /// The value, or none and a finding.
+    /// Returns the value; if there is none, adds a finding and returns `None`.
     pub(super) fn ok<T>(&mut self, rule: &RuleMeta, value: Result<T, Fault>) -> Option<T> {
         value.map_err(|fault| self.fault(rule, &fault)).ok()
     }
 
-    /// The judgement; a guard in shadow refuses nothing.
+    /// Returns the judgement. A guard in shadow mode refuses nothing.
     fn judgement(mut self, shadow: bool) -> Judgement {
-        // Approvals can be given: they are in no rule's way.
+        // Approvals can be given, so they do not count against any rule.
         let given = |r: &&Outline| matches!(r.0, Code::Approval | Code::Gated);
         let unmet = self.reasons.iter().filter(|r| !given(r)).count() + self.missing.len();
         let stops = |r: &Outline| matches!(r.2, Decision::Deny | Decision::Wait);
@@ -107,20 +107,20 @@ impl Findings {
 #[derive(Default)]
 pub(super) struct Consequences {
     charges: BTreeMap<usize, i64>,
-    /// What a failure gives back.
+    /// The amounts that a failure returns.
     returned: Vec<(usize, i64)>,
     limits: Vec<(LimitId, Option<Value>)>,
     pub writes: Vec<(VarId, Rc<Value>)>,
-    /// Roles whose approval is used, with the age it may have; `None` for any role.
+    /// The roles whose approval is used, with the maximum age of the approval; `None` for any role.
     pub roles: BTreeMap<Option<String>, Option<i64>>,
 }
 
 impl ReferenceSession<'_> {
-    /// The judgement of a proposal; allowed, it is in flight under `id`, or served.
+    /// Judges a proposal. An allowed call is in flight under `id`, or it is served.
     ///
     /// # Errors
     ///
-    /// [`Misuse`] where a call with this id is in flight.
+    /// [`Misuse`] if a call with this id is in flight.
     pub fn propose(
         &mut self,
         id: &str,
@@ -152,8 +152,8 @@ impl ReferenceSession<'_> {
         Ok(judgement)
     }
 
-    /// Does what a served tool does, and settles the call. What cannot be done, or was not read, has failed: a
-    /// guard in shadow let it pass.
+    /// Performs the action of a served tool, and settles the call. If the action is not possible or
+    /// the call was not parsed, the call has failed; a guard in shadow mode let it pass.
     fn serve(&mut self, tool: ToolId, id: &str, world: Answerer) {
         let Some(at) = self.flights.iter().position(|f| f.id == id) else { return };
         let deed = self.flights[at].deed.clone();
@@ -216,8 +216,8 @@ impl ReferenceSession<'_> {
         judgement
     }
 
-    /// The judgement of a call that is not made, of a tool by its place in the program: nothing changes, and no probe
-    /// remembers that it was asked. The arguments must be within their types.
+    /// Judges a call that is not made, of a tool by its index in the program. Nothing changes, and
+    /// no probe remembers that it was asked. The arguments must be within their types.
     pub fn consider(&self, at: ToolId, args: &[Value], world: Answerer) -> Judgement {
         let mut findings = Findings::default();
         if self.halted {
@@ -229,7 +229,8 @@ impl ReferenceSession<'_> {
         findings.judgement(self.program.shadow)
     }
 
-    /// Returns the findings of all stages after the arguments, the call's consequences and its served action.
+    /// Returns the findings of all stages after the arguments, the consequences of the call and its
+    /// served action.
     fn evaluate_call(
         &self,
         at: ToolId,
@@ -259,7 +260,7 @@ impl ReferenceSession<'_> {
         (findings, after, deed)
     }
 
-    /// Judges the rules that ask probes: nothing is asked of a call that is denied anyway.
+    /// Judges the rules that ask probes. No probe is asked for a call that is already denied.
     fn questions(&self, declared: &Tool, env: Env, findings: &mut Findings) {
         let denies = |reason: &Outline| reason.2 == Decision::Deny;
         let denied = !findings.missing.is_empty() || findings.reasons.iter().any(denies);
@@ -278,7 +279,8 @@ impl ReferenceSession<'_> {
         self.ready(declared, env, findings);
     }
 
-    /// A call that no rule read: refused, or let pass by a guard in shadow, and then without a mark.
+    /// Handles a call that was not parsed: it is refused, or a guard in shadow mode lets it pass
+    /// without a mark.
     fn unread(&mut self, id: &str, findings: Findings) -> Judgement {
         let judgement = findings.judgement(self.program.shadow);
         if judgement.decision == Decision::Allow {
@@ -488,7 +490,8 @@ impl ReferenceSession<'_> {
         self.program.units[unit].budget.is_some_and(|budget| total > i128::from(budget))
     }
 
-    /// Budgets and the deadline; a call is one of `calls`, the first unit, unless it is said what it costs.
+    /// Judges budgets and the deadline. A call costs one of `calls`, the first unit, unless a
+    /// clause gives its cost.
     fn spending(
         &self,
         mut costs: BTreeMap<usize, i64>,

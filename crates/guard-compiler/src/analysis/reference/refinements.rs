@@ -1,6 +1,6 @@
 //! Refinements of computed values: bounds, patterns and sizes (reference, types).
 //!
-//! What JSON decodes to is not here: `guard_plan::decode` checks that itself.
+//! Values decoded from JSON are not checked here: `guard_plan::decode` checks them itself.
 
 use super::ReferenceSession;
 use crate::hir::{StringBounds, Type};

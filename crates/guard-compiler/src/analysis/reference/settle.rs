@@ -16,11 +16,11 @@ use guard_plan::value::{Fault, Value};
 use std::rc::Rc;
 
 impl ReferenceSession<'_> {
-    /// The call has run, with this outcome and result.
+    /// Settles a call that has run, with this outcome and result.
     ///
     /// # Errors
     ///
-    /// [`Misuse`] where no call with this id is in flight.
+    /// [`Misuse`] if no call with this id is in flight.
     pub fn settle(
         &mut self,
         id: &str,
@@ -40,11 +40,11 @@ impl ReferenceSession<'_> {
         Ok(std::mem::take(&mut self.outcome))
     }
 
-    /// The call has succeeded, and nobody can read its result as JSON.
+    /// Settles a call that has succeeded, but whose result cannot be parsed as JSON.
     ///
     /// # Errors
     ///
-    /// As [`ReferenceSession::settle`].
+    /// The errors of [`ReferenceSession::settle`].
     pub fn settle_unreadable(
         &mut self,
         id: &str,
@@ -60,7 +60,8 @@ impl ReferenceSession<'_> {
         Ok(std::mem::take(&mut self.outcome))
     }
 
-    /// Settles a call in flight, and judges that for feedback. A result is an error if nobody can read it.
+    /// Settles a call in flight, and judges the settlement for feedback. The result is an error if
+    /// it cannot be parsed.
     pub(super) fn finish(
         &mut self,
         at: usize,
@@ -69,7 +70,7 @@ impl ReferenceSession<'_> {
         world: Answerer,
     ) {
         self.settlements += 1;
-        // Until its success or failure stands in the history, it is in flight.
+        // The call is in flight until its success or failure is in the history.
         let flight = self.flights[at].clone();
         let forms = flight.tool.map(|at| self.program.tools[at].forms);
         let opened =
@@ -82,7 +83,7 @@ impl ReferenceSession<'_> {
                 self.spent[*unit] = self.spent[*unit].saturating_sub(*amount);
             }
         }
-        // A result that nobody can read is no success, of an undeclared tool either.
+        // A result that cannot be parsed is not a success, also for an undeclared tool.
         let mut endorsed = Endorsements::default();
         let mut kept = (ran && result.is_ok()).then(|| Value::Json(Box::new(Json::Null)));
         if let (true, Some(tool)) = (ran, flight.tool) {
@@ -122,7 +123,8 @@ impl ReferenceSession<'_> {
         self.judge(FeedbackEvent::Settled, world);
     }
 
-    /// Applies a success; returns the decoded result, or none where it does not decode, and adds what is endorsed of it.
+    /// Applies a success. Returns the decoded result, or `None` if it does not decode, and adds the
+    /// endorsed parts of it.
     fn after(
         &mut self,
         tool: &Tool,
@@ -212,7 +214,8 @@ impl ReferenceSession<'_> {
         }
     }
 
-    /// Clears what an observation writes: the map entry, or the option. False where it is neither.
+    /// Clears what an observation writes: the map entry, or the option. Returns false if it is
+    /// neither.
     fn clear(
         &self,
         target: &Target,
@@ -235,7 +238,7 @@ impl ReferenceSession<'_> {
             _ => return Ok(false),
         };
         let place = Target { path: target.path[..end].to_vec(), ..target.clone() };
-        // What is not there is unknown already.
+        // What does not exist is already unknown.
         let _ = self.apply((&place, op, None), env, state);
         Ok(true)
     }
@@ -276,7 +279,8 @@ impl ReferenceSession<'_> {
         }
     }
 
-    /// The invariants that what the tool observes has broken, and how grave that is.
+    /// Returns the invariants that the observations of the tool have violated, each with its
+    /// severity.
     fn broken(&self, tool: &Tool, env: Env) -> Vec<(NoteKind, String)> {
         let mut notes = Vec::new();
         for invariant in &self.program.invariants {
@@ -310,7 +314,7 @@ impl ReferenceSession<'_> {
         env: Env,
         state: &mut [Rc<Value>],
     ) -> Result<(), Fault> {
-        // The value is computed already: it is written as a bound variable.
+        // The value is already computed: it is written as a bound variable.
         let locals = [value];
         let bound = Expr {
             name: None,
@@ -322,7 +326,7 @@ impl ReferenceSession<'_> {
         self.apply((target, EffectOp::Set, Some(&bound)), env, state).map(drop)
     }
 
-    /// A value for a place of a type: `json` is decoded to it.
+    /// Returns a value for a place of a type; `json` is decoded to the type.
     fn typed(&self, e: &Expr, ty: &Type, env: Env) -> Result<Value, Fault> {
         self.as_typed(self.eval(e, env)?, ty)
     }

@@ -1,4 +1,4 @@
-//! The result as the agent may read it (semantics §4).
+//! The result that the agent may read (semantics §4).
 
 use super::eval::Env;
 use super::{Answerer, ReferenceSession};
@@ -10,12 +10,12 @@ use guard_plan::value::{Fault, Value};
 use guard_plan::words::WITHHELD;
 
 impl ReferenceSession<'_> {
-    /// A value of an expression as JSON.
+    /// Returns a value of an expression as JSON.
     pub(super) fn json(&self, expr: &Expr, value: &Value) -> Json {
         render::to_json(&self.types, self.tables.shown_ty(&expr.ty), value)
     }
 
-    /// Works out what the agent reads.
+    /// Computes the result that the agent reads.
     pub(super) fn transform(
         &mut self,
         tool: &Tool,
@@ -62,7 +62,7 @@ impl ReferenceSession<'_> {
         }
     }
 
-    /// A result that does not decode is not shown, if a part of it would have to be changed.
+    /// Withholds a result that does not decode, if a part of it would have to be changed.
     pub(super) fn withhold(&mut self, tool: &Tool) {
         let changes = |clause: &Clause| {
             matches!(clause.kind, ClauseKind::Transform { .. }) && !clause.rule.shadow
@@ -73,7 +73,7 @@ impl ReferenceSession<'_> {
     }
 }
 
-/// The parts at a path, through the elements of arrays.
+/// Collects the parts at a path, through the elements of arrays.
 fn reach<'j>(json: &'j mut Json, path: &[String], parts: &mut Vec<&'j mut Json>) {
     match (json, path) {
         (json, []) => parts.push(json),

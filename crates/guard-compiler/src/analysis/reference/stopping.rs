@@ -11,11 +11,11 @@ use guard_syntax::span::Span;
 /// The decision on a stop, with its reasons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stopping {
-    /// The agent may stop.
+    /// True if the agent may stop.
     pub allowed: bool,
-    /// Why nothing was asked: `halted`, `deadline` or a unit.
+    /// The reason why no check was asked: `halted`, `deadline` or a unit.
     pub bypassed: Option<String>,
-    /// It may although something is missing.
+    /// True if the agent may stop although a check does not hold.
     pub incomplete: bool,
     /// The checks that do not hold.
     pub missing: Vec<UnmetCheck>,
@@ -24,16 +24,16 @@ pub struct Stopping {
 /// A check that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnmetCheck {
-    /// It as text; the first of several files.
+    /// The check as text; for several files, the first one.
     pub text: String,
-    /// Where it stands.
+    /// The position of the check.
     pub span: Span,
-    /// The files that are missing, in order, where it is a plain file and others beside it.
+    /// The missing files, in order, if the check is a plain file check with others beside it.
     pub files: Vec<String>,
 }
 
 impl ReferenceSession<'_> {
-    /// The agent wants to stop.
+    /// Decides on a stop that the agent requests.
     pub fn stop(&mut self, now: i64, world: Answerer) -> Stopping {
         self.advance(now);
         let mut stopping =

@@ -1,4 +1,4 @@
-//! Operations on values, as `docs/reference/semantics.md` §1 reads.
+//! Operations on values, as defined in `docs/reference/semantics.md` §1.
 
 use super::ReferenceSession;
 use crate::hir::MapKey;
@@ -10,7 +10,8 @@ use std::cmp::Ordering;
 
 type ComputedValue = Result<Value, Fault>;
 
-/// True if either is, whatever the other; unknown if neither is and one is.
+/// True if one operand is true, even if the other faults. Unknown if neither is true and one
+/// faults.
 pub(super) fn or(a: Result<bool, Fault>, b: Result<bool, Fault>) -> Result<bool, Fault> {
     match (a, b) {
         (Ok(true), _) | (_, Ok(true)) => Ok(true),
@@ -19,7 +20,8 @@ pub(super) fn or(a: Result<bool, Fault>, b: Result<bool, Fault>) -> Result<bool,
     }
 }
 
-/// False if either is, whatever the other; unknown if neither is and one is.
+/// False if one operand is false, even if the other faults. Unknown if neither is false and one
+/// faults.
 pub(super) fn and(a: Result<bool, Fault>, b: Result<bool, Fault>) -> Result<bool, Fault> {
     match (a, b) {
         (Ok(false), _) | (_, Ok(false)) => Ok(false),
@@ -63,7 +65,7 @@ pub(crate) fn index(collection: Value, at: Value) -> Value {
 }
 
 impl ReferenceSession<'_> {
-    /// The text by which a map knows a key.
+    /// Returns the text that represents a key in a map.
     pub(super) fn key_text(&self, key: MapKey, value: &Value) -> String {
         match (key, value) {
             (_, Value::Bool(truth)) => truth.to_string(),
@@ -75,7 +77,7 @@ impl ReferenceSession<'_> {
         }
     }
 
-    /// The key that a map knows by a text.
+    /// Returns the key that a text represents in a map.
     pub(super) fn key_of(&self, key: MapKey, text: &str) -> Value {
         match key {
             MapKey::Text => Value::String(text.into()),
@@ -94,7 +96,7 @@ fn no_collection() -> Fault {
     Fault::Decode("what is walked is no collection".into())
 }
 
-/// Returns the values of a quantifier's binders, row by row.
+/// Returns the values of the binders of a quantifier, row by row.
 pub(super) fn rows(sources: &[Cow<'_, Value>], binders: usize) -> Result<Vec<Vec<Value>>, Fault> {
     if sources.len() > 1 {
         let lists: Vec<&Vec<Value>> = sources
@@ -187,11 +189,11 @@ pub(crate) fn is_in(item: &Value, many: &Value) -> bool {
 pub(super) fn is_below(path: &str, base: &str) -> bool {
     let components =
         |p: &str| p.split('/').filter(|c| !c.is_empty()).map(String::from).collect::<Vec<_>>();
-    // A path that cannot be read lies nowhere.
+    // A path that cannot be parsed is not within any other path.
     path.starts_with('/') && components(path).starts_with(&components(base))
 }
 
-/// Two numbers of fitting kinds, computed exactly and narrowed.
+/// Computes an operation on two numbers of matching kinds exactly, and narrows the result.
 pub(crate) fn arithmetic(op: ArithOp, a: Value, b: Value) -> ComputedValue {
     let x = i128::from(number(&a));
     let y = i128::from(number(&b));
@@ -219,7 +221,8 @@ pub(crate) fn arithmetic(op: ArithOp, a: Value, b: Value) -> ComputedValue {
     })
 }
 
-/// `numerator / denominator`, rounded to the nearest, half to even; the denominator is positive.
+/// Returns `numerator / denominator`, rounded to the nearest, half to even. The denominator must be
+/// positive.
 pub(super) fn half_even(numerator: i128, denominator: i128) -> i128 {
     let floor = numerator.div_euclid(denominator);
     let rest = numerator.rem_euclid(denominator);

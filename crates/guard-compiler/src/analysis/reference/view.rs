@@ -1,6 +1,6 @@
-//! Read access to a session from inside the compiler: what exploration asks and compares.
+//! Read access to a session from inside the compiler, for exploration.
 //!
-//! Reads only. What of it may influence later verdicts is worked out by whoever compares.
+//! It only reads. The caller decides which parts may influence later verdicts.
 
 use super::eval::Env;
 use super::{AllowedCall, Answerer, Begun, PastSettlement, ReferenceSession};
@@ -9,37 +9,38 @@ use guard_plan::json::Json;
 use guard_plan::value::{Fault, Value};
 use std::rc::Rc;
 
-/// A settled call, as the history knows it.
+/// A settled call, as recorded in the history.
 pub(crate) struct Past<'s> {
     pub tool: ToolId,
     pub args: &'s [Value],
     pub result: &'s Value,
-    /// It succeeded, and its result decoded.
+    /// True if it succeeded and its result decoded.
     pub success: bool,
     pub failed: bool,
     pub time: i64,
     pub number: u64,
-    /// How many calls settled after it.
+    /// The number of calls that settled after it.
     pub later: u64,
-    /// When it began: the moment, counted with settlements, and the time.
+    /// The moment of its admission, counted with the settlements, and the time.
     pub begun: (u64, i64),
 }
 
-/// Most that the variables of a session take, in bytes, that a search repeats: it remembers them after each round.
+/// The maximum size in bytes of the variables of a session that a search repeats. The search
+/// remembers the variables after each round.
 const MOST_REPEATED: usize = 256 << 10;
 
 impl<'p> ReferenceSession<'p> {
-    /// The session's clock, and when it began.
+    /// Returns the clock of the session, and the time at which it began.
     pub(crate) fn clock_at(&self) -> (i64, i64) {
         (self.now, self.start)
     }
 
-    /// Sets the clock; it never runs backwards.
+    /// Sets the clock, which never runs backwards.
     pub(crate) fn wait_until(&mut self, now: i64) {
         self.advance(now);
     }
 
-    /// Puts a session that has just begun into another state.
+    /// Sets a variable of a session that has just begun.
     pub fn place(&mut self, name: &str, value: Value) {
         if let Some(at) = self.program.state.iter().position(|var| var.name == name) {
             Rc::make_mut(&mut self.state)[at] = Rc::new(value);
@@ -47,14 +48,15 @@ impl<'p> ReferenceSession<'p> {
         }
     }
 
-    /// Puts a session that has just begun where so much of a unit is spent, in units of 10⁻⁶.
+    /// Sets the amount spent of a unit in a session that has just begun, in units of 10⁻⁶.
     pub fn place_spent(&mut self, unit: &str, amount: i64) {
         if let Some(at) = self.program.units.iter().position(|known| known.name == unit) {
             self.spent[at] = amount;
         }
     }
 
-    /// Puts a session that has just begun where so many calls have settled that this limit of the plan counts.
+    /// Sets the number of settled calls that this limit of the plan counts, in a session that has
+    /// just begun.
     pub fn place_counted(&mut self, limit: u32, calls: usize) {
         let limits = 0..self.program.limits.len();
         for at in limits.filter(|at| self.tables.limits.id(*at) == limit) {
@@ -68,7 +70,7 @@ impl<'p> ReferenceSession<'p> {
         }
     }
 
-    /// Puts a session that has just begun where a call of the tool has succeeded.
+    /// Records a success of the tool in a session that has just begun.
     pub fn place_success(&mut self, name: &str) {
         let Some(tool) = self.program.tools.iter().position(|known| known.name == name) else {
             return;
@@ -90,7 +92,7 @@ impl<'p> ReferenceSession<'p> {
         self.settled.push(Rc::new(settled));
     }
 
-    /// Every call that settled, in order.
+    /// Returns every settled call, in order.
     pub(crate) fn past(&self) -> impl Iterator<Item = Past<'_>> {
         self.settled.iter().map(|s| Past {
             tool: s.tool,
@@ -105,14 +107,16 @@ impl<'p> ReferenceSession<'p> {
         })
     }
 
-    /// The moment of the last admission or settlement of a tool's call; none while one is in flight.
+    /// Returns the moment of the last admission or settlement of a call of the tool; `None` while
+    /// one is in flight.
     pub(crate) fn touched(&self, tool: ToolId) -> Option<u64> {
         let flies = self.flights.iter().any(|f| f.tool == Some(tool));
         let settled = self.settled.iter().filter(|s| s.tool == tool);
         (!flies).then(|| settled.map(|s| s.number).max().unwrap_or(0))
     }
 
-    /// Every count of a limit that was charged: the limit, its key, when, and by which tool with which arguments.
+    /// Returns every counted use of a limit: the limit, its key, the time, the tool and the
+    /// arguments.
     pub(crate) fn counted(
         &self,
     ) -> impl Iterator<Item = (LimitId, &Option<Value>, i64, ToolId, &[Value])> {
@@ -121,7 +125,7 @@ impl<'p> ReferenceSession<'p> {
             .flat_map(|a| a.limits.iter().map(|(l, k)| (*l, k, a.time, a.tool, a.args.as_slice())))
     }
 
-    /// The value of a variable.
+    /// Returns the value of a variable.
     pub(crate) fn var(&self, at: usize) -> &Value {
         &self.state[at]
     }
@@ -131,7 +135,7 @@ impl<'p> ReferenceSession<'p> {
         self.spent[unit]
     }
 
-    /// The rows of a fact, oldest first.
+    /// Returns the rows of a fact, oldest first.
     pub(crate) fn rows_of(&self, fact: FactId) -> impl Iterator<Item = &[Value]> {
         self.facts[fact].values()
     }
@@ -158,35 +162,36 @@ impl<'p> ReferenceSession<'p> {
         Some((last.when(), last.said(), attempts.len(), begun))
     }
 
-    /// The last successful call that no lifecycle served, for evidence.
+    /// Returns the last successful call that was not served by a lifecycle, for evidence.
     pub(crate) fn good_call(&self) -> Option<&str> {
         let good = |call: &&Rc<super::EvidenceCall>| call.success == Some(true) && !call.served;
         self.calls.iter().rev().find(good).map(|call| call.id.as_str())
     }
 
-    /// The calls in flight.
+    /// Returns the number of calls in flight.
     pub(crate) fn flying(&self) -> usize {
         self.flights.len()
     }
 
-    /// The value of an expression that belongs to no call.
+    /// Returns the value of an expression that belongs to no call.
     pub(crate) fn closed(&self, e: &Expr, world: Answerer) -> Result<Value, Fault> {
         let value = self.eval(e, Env::new(&self.state, world));
         self.forget_answers();
         value
     }
 
-    /// Returns true if the variables take so much that a search should not repeat what writes them.
+    /// Returns true if the variables are so large that a search should not repeat the calls that
+    /// write them.
     pub(crate) fn is_heavy(&self) -> bool {
         self.state.iter().map(|value| value.weight()).sum::<usize>() > MOST_REPEATED
     }
 
-    /// The committed values of the variables.
+    /// Returns the committed values of the variables.
     pub(crate) fn committed(&self) -> Rc<Vec<Rc<Value>>> {
         self.state.clone()
     }
 
-    /// The variables that differ from these values: name, before and after as text.
+    /// Returns the variables that differ from these values: name, before and after as text.
     pub(crate) fn changes_since(&self, before: &[Rc<Value>]) -> Vec<(String, String, String)> {
         let changed = self.program.state.iter().zip(before).zip(self.state.iter());
         let changed = changed.filter(|((_, before), after)| before != after);
@@ -198,17 +203,17 @@ impl<'p> ReferenceSession<'p> {
         changed.map(words).collect()
     }
 
-    /// A value as JSON.
+    /// Returns a value as JSON.
     pub(crate) fn to_json(&self, ty: &Type, value: &Value) -> Json {
         guard_plan::render::to_json(&self.types, self.tables.ty(ty), value)
     }
 
-    /// A value as a person reads it.
+    /// Returns a value as a text for people.
     pub(crate) fn words_of(&self, ty: &Type, value: &Value) -> String {
         guard_plan::render::value(&self.types, self.tables.shown_ty(ty), value)
     }
 
-    /// JSON as an argument of a type.
+    /// Parses JSON as an argument of a type.
     pub(crate) fn read_json(&self, ty: &Type, json: &Json) -> Option<Value> {
         self.decode(ty, json, false).ok()
     }
@@ -218,7 +223,7 @@ impl<'p> ReferenceSession<'p> {
         self.fits(ty, value)
     }
 
-    /// The words of the prompts, where some rule asks for them.
+    /// Returns the words of the prompts, if a rule asks for them.
     pub(crate) fn said(&self) -> &str {
         &self.said
     }

@@ -1,4 +1,4 @@
-//! Judges the names that tools and policies give, and shows what they stand for.
+//! Checks the names that tools and policies declare, and shows their meanings.
 
 use super::Lets;
 use crate::defines::{FreeName, free_names};
@@ -12,19 +12,20 @@ use guard_syntax::ast::{self, Ident};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// The most names whose meaning is shown beside a condition.
+/// The maximum number of names whose meaning is shown next to a condition.
 const SHOWN_NAMES: usize = 8;
-/// The most characters of a condition and of what its names stand for; what is longer helps nobody who reads it.
+/// The maximum number of characters of a condition and of the meanings of its names. A longer text
+/// helps no reader.
 const SHOWN_MEANING: usize = 400;
 
 impl<'a> TypeChecker<'a, '_> {
-    /// The names that the clauses of a tool or a policy give.
+    /// Returns the names that the clauses of a tool or a policy declare.
     pub(in crate::types) fn lets_of(&mut self, clauses: &'a [ast::Clause]) -> Lets<'a> {
         let names = self.names;
         Lets::collect(clauses, names, &mut |d| self.report(d))
     }
 
-    /// Looks at the names of a tool and its policies once their clauses have been judged.
+    /// Checks the names of a tool and its policies after their clauses have been checked.
     pub(in crate::types) fn lets<'s>(
         &mut self,
         at: hir::ToolId,
@@ -51,11 +52,12 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// Returns a condition as its author wrote it, and after `where` what its names stand for: a reader of a reason sees
-    /// no declarations.
+    /// Returns a condition as its author wrote it, and after `where` the meanings of its names,
+    /// because a reader of a reason does not see the declarations.
     pub(in crate::types) fn shown(&self, condition: &ast::Expr, scope: &Scope) -> String {
         let mut out = text(condition);
-        // Names that wait, and the names given around them: a define sees no `let` and no parameter of a tool.
+        // The waiting names, and the names declared around them. A define sees no `let` and no
+        // parameter of a tool.
         let mut waiting = VecDeque::from([(condition, Some(scope.lets.clone()), Vec::new())]);
         let mut seen: Vec<&str> = Vec::new();
         let mut told = 0;
@@ -97,7 +99,7 @@ impl<'a> TypeChecker<'a, '_> {
         out
     }
 
-    /// The parameters and the expression of a `let` or a define.
+    /// Returns the parameters and the expression of a `let` or a define.
     fn stands_for(
         &self,
         name: &str,
@@ -112,7 +114,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
     }
 
-    /// A bound variable with the name of a `let` or a define.
+    /// Reports a bound variable with the name of a `let` or a define.
     pub(in crate::types) fn hides(&mut self, binder: &Ident, scope: &Scope) {
         let name = &binder.node;
         let named = scope.lets.find(name).map(|binding| binding.name);
@@ -132,7 +134,8 @@ impl<'a> TypeChecker<'a, '_> {
         ));
     }
 
-    /// Judges the expressions that no clause reads, so that their mistakes are found, and says that nobody does.
+    /// Checks the expressions that no clause reads, to find their errors, and reports that they are
+    /// unused.
     pub(in crate::types) fn unused_lets(&mut self, scope: &Scope) {
         let unused: Vec<(&Ident, &ast::Expr)> = scope.lets.unused().collect();
         for (name, value) in &unused {
@@ -140,7 +143,7 @@ impl<'a> TypeChecker<'a, '_> {
                 drop(checker.expr(value, None, &mut scope.of_let(&name.node)))
             });
         }
-        // With errors, the intended uses are unknown.
+        // If there are errors, the intended uses are unknown.
         if self.diagnostics.iter().all(|d| !d.is_error()) {
             unused.iter().for_each(|(name, _)| self.report(errors::unused("let", name)));
         }

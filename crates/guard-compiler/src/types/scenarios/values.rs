@@ -1,4 +1,4 @@
-//! Arguments and results of scenarios: literals as JSON, and what they may not be.
+//! Arguments and results of scenarios: literals as JSON, and their restrictions.
 
 use super::TypeChecker;
 use crate::errors;
@@ -11,7 +11,7 @@ impl TypeChecker<'_, '_> {
         returns.as_ref().and_then(|r| self.json(r, None))
     }
 
-    /// A literal as JSON; `ty` guides variants and durations.
+    /// Converts a literal to JSON. `ty` guides variants and durations.
     pub(super) fn json(&mut self, e: &ast::Expr, ty: Option<&Type>) -> Option<Json> {
         use ast::ExprKind as E;
         let element = match ty.map(Type::required) {

@@ -8,7 +8,7 @@ use guard_plan::trust::ELEMENT;
 /// The call whose result a part belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PartRoot {
-    /// The call's own.
+    /// The result of the call itself.
     Result,
     /// The last success of a tool.
     Last(hir::ToolId),
@@ -19,14 +19,16 @@ pub(super) enum PartRoot {
 pub(super) struct TrustedPart {
     pub root: PartRoot,
     pub path: MemberPath,
-    /// The elements that it is a part of, from the outermost: the slot of each, and the length of the path to it.
+    /// The elements that it is part of, from the outermost: the slot of each, and the length of the
+    /// path to it.
     pub elements: Vec<(u32, usize)>,
-    /// An index picks it out of a list or map.
+    /// True if an index selects it from a list or map.
     pub picked: bool,
 }
 
 impl TrustedPart {
-    /// Returns the members on the way to it from a bound element, or from the result; `None` if it is no part of that element.
+    /// Returns the members on the path to it from a bound element, or from the result; `None` if it
+    /// is not part of that element.
     pub(super) fn members_from(&self, element: Option<u32>) -> Option<Vec<&String>> {
         let from = match element {
             Some(slot) => self.elements.iter().find(|(own, _)| *own == slot)?.1,
@@ -44,7 +46,7 @@ impl TrustedPart {
     }
 }
 
-/// Returns the members on a path, without the elements on the way.
+/// Returns the members on a path, without the elements.
 pub(super) fn members(path: &[String]) -> Vec<&String> {
     path.iter().filter(|step| *step != ELEMENT).collect()
 }
@@ -60,11 +62,11 @@ pub(crate) struct Reliance {
 
 /// An endorsement of the tool whose elements a lesson binds.
 pub(super) struct Endorsed {
-    /// The slot of the element that its part is in, in the lesson.
+    /// The slot in the lesson of the element that contains its part.
     pub element: Option<u32>,
-    /// The members on the way from there to the part.
+    /// The members on the path from there to the part.
     pub path: MemberPath,
-    /// The number of members on the way from the result to the part.
+    /// The number of members on the path from the result to the part.
     pub depth: usize,
     pub extractor: Option<Builtin>,
     /// The ranges of the lesson that bind its elements.
@@ -72,7 +74,7 @@ pub(super) struct Endorsed {
     pub reliance: Reliance,
 }
 
-/// Returns the endorsements of a tool whose elements a lesson binds, too.
+/// Returns the endorsements of a tool whose elements a lesson also binds.
 pub(super) fn endorsed(
     tool: &hir::Tool,
     learn: &hir::Learn,
@@ -92,7 +94,7 @@ pub(super) fn endorsed(
             };
             let Some(nth) = ranged.iter().position(is_same) else { break };
             let binders = &learn.ranges[nth].binders;
-            // An index that the lesson does not bind cannot be asked for.
+            // An index that the lesson does not bind cannot be used.
             if own.binders.len() > binders.len() {
                 break;
             }
@@ -116,7 +118,8 @@ pub(super) fn endorsed(
 }
 
 impl Endorsed {
-    /// Returns true if it is about all that is read: a part, or what a function finds in one.
+    /// Returns true if it covers everything that is read: a part, or the values that a function
+    /// finds in a part.
     pub(super) fn covers(&self, trust: &Trust, part: &TrustedPart, by: Option<Builtin>) -> bool {
         let within = part.members_from(self.element).is_some_and(|members| {
             members.len() >= self.path.len() && members.iter().zip(&self.path).all(|(a, b)| *a == b)

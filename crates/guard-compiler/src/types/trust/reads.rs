@@ -1,4 +1,5 @@
-//! The reads of expressions: which parts of results they take, and what else they rely on.
+//! The reads of expressions: the parts of results that they read, and everything else that they
+//! depend on.
 
 use super::parts::{Endorsed, PartRoot, Reliance, TrustedPart};
 use super::{Cause, Flow, MemberPath};
@@ -10,22 +11,22 @@ use std::collections::HashMap;
 /// The reads of expressions.
 pub(super) struct TrustReads<'f> {
     pub flow: &'f Flow<'f>,
-    /// The tool whose clause it is.
+    /// The tool whose clause contains the expression.
     pub at: hir::ToolId,
-    /// Bound variables that stand for elements of a part.
+    /// The bound variables that are elements of a part.
     pub bound: HashMap<u32, TrustedPart>,
-    /// The endorsements that count.
+    /// The endorsements that apply.
     pub endorsed: Vec<Endorsed>,
-    /// The parts of results, each with the function that alone reads it.
+    /// The parts of results, each with the function that is the only one to read it.
     pub parts: Vec<(TrustedPart, Option<Builtin>)>,
     /// The parts of results whose elements are counted, each with the number of its range.
     pub ranges: Vec<(usize, TrustedPart)>,
-    /// What else is not trusted.
+    /// The other causes of distrust.
     pub causes: Vec<Cause>,
 }
 
 impl TrustReads<'_> {
-    /// Binds the names of ranges, and returns the part that each ranges over.
+    /// Binds the names of ranges, and returns the part that each range iterates over.
     pub(super) fn bind(&mut self, ranges: &[hir::Range]) -> Vec<Option<TrustedPart>> {
         let mut parts = Vec::new();
         for hir::Range { over, binders } in ranges {
@@ -44,7 +45,7 @@ impl TrustReads<'_> {
         parts
     }
 
-    /// Returns what is read that is not trusted, and for each of the rest the endorsements that may vouch for it.
+    /// Returns the untrusted reads, and for each of the others the endorsements that may cover it.
     pub(super) fn judged(self) -> (Vec<Cause>, Vec<Vec<Reliance>>) {
         let tools = &self.flow.program.tools;
         let trust = |root| match root {
@@ -62,7 +63,7 @@ impl TrustReads<'_> {
             }
         }
         for (nth, part) in &self.ranges {
-            // Elements that no endorsement holds for teach nothing.
+            // Elements that no endorsement covers teach nothing.
             let binds = |(_, by): &(&TrustedPart, Vec<&Endorsed>)| {
                 !by.is_empty() && by.iter().all(|endorsed| endorsed.ranges.contains(nth))
             };
@@ -85,7 +86,8 @@ impl TrustReads<'_> {
         (causes, reliances)
     }
 
-    /// Reads a condition that must hold: that a tool has succeeded is for nobody to feign who can only spoil its results.
+    /// Reads a condition that must hold. Someone who can only invalidate the results of a tool
+    /// cannot fake a success of the tool.
     pub(super) fn condition(&mut self, e: &Expr) {
         match &e.kind {
             ExprKind::And(a, b) | ExprKind::Or(a, b) => {
@@ -104,7 +106,7 @@ impl TrustReads<'_> {
         }
     }
 
-    /// Reads whether, or how, a tool has succeeded last.
+    /// Reads the success of a tool, or data about its last success.
     fn success(&mut self, tool: hir::ToolId) {
         if self.flow.may_be_spoiled(tool) {
             self.causes.push(Cause::Success(tool));
@@ -154,13 +156,13 @@ impl TrustReads<'_> {
         }
     }
 
-    /// Reads a variable or a part of it. An entry is there, or not, by whoever chose the keys.
+    /// Reads a variable or a part of it. Whoever chose the keys decided which entries are present.
     pub(super) fn variable(&mut self, var: hir::VarId) {
         self.causes
             .extend(self.flow.stains[var].map(|(level, span)| Cause::State(var, span, level)));
     }
 
-    /// The keys by which a part is reached are read, too.
+    /// Reads the keys by which a part is accessed.
     pub(super) fn keys(&mut self, e: &Expr) {
         if let ExprKind::Index(_, key) = &e.kind {
             self.visit(key);
@@ -205,7 +207,7 @@ impl TrustReads<'_> {
     }
 }
 
-/// The variable that a value is reached in by an index.
+/// Returns the variable that contains a value that is accessed by an index.
 pub(super) fn variable(e: &Expr) -> Option<hir::VarId> {
     let base = inner(e)?;
     match (&e.kind, &base.kind) {
@@ -214,7 +216,7 @@ pub(super) fn variable(e: &Expr) -> Option<hir::VarId> {
     }
 }
 
-/// The step to an element of something.
+/// Returns the step to an element of a collection.
 pub(super) fn element(collection: &Expr) -> Option<String> {
     (*collection.ty.required() == Type::Json).then(|| ELEMENT.to_owned())
 }
