@@ -1,9 +1,9 @@
 //! The drive: a loop that asks a reasoner for the next action, and performs the actions that the
 //! kernel allows.
 //!
-//! The drive knows the order of a round. It runs nothing, waits for nothing and asks nobody by
-//! itself: the host's [`DriveIo`] does. Only calls that the kernel has allowed reach [`Tools`],
-//! whoever names them. `docs/reference/advice.md` defines when it ends.
+//! The drive only performs the steps of a round in order. It runs nothing, waits for nothing and
+//! asks nobody itself: the host's [`DriveIo`] does. Only calls that the kernel has allowed reach
+//! [`Tools`], no matter who names them. `docs/reference/advice.md` defines when the drive ends.
 
 mod choice;
 mod driver;

@@ -70,7 +70,7 @@ pub enum Ending<'s> {
 pub struct Settlement<'s> {
     /// The id.
     pub call: &'s str,
-    /// How it ended.
+    /// The outcome of the call.
     pub ending: Ending<'s>,
     /// The time of the event.
     pub now: Millis,

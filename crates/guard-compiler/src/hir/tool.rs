@@ -133,7 +133,7 @@ pub enum ClauseKind {
         /// The condition as written: `when …` or `unless …`.
         text: String,
     },
-    /// Sets the expected probability of success of a call before any evidence.
+    /// Sets the prior of the success of a call, which applies before there is any evidence.
     Prior {
         /// The assumed number of successes: a decimal.
         alpha: Expr,

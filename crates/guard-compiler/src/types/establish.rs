@@ -25,7 +25,7 @@ enum FilledStep<'a> {
     Parameter(&'a str),
 }
 
-/// Returns, for every tool, the places that its success fills and that nothing empties later.
+/// Returns, for every tool, the places that its success fills and that nothing ever empties.
 pub(crate) fn by_success<'a>(names: &Names<'a>) -> HashMap<&'a str, Vec<Filled<'a>>> {
     let emptied = emptied(names);
     let mut filled = HashMap::new();

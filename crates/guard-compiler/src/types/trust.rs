@@ -85,8 +85,8 @@ impl TypeChecker<'_, '_> {
             for clause in &tool.clauses {
                 if let hir::ClauseKind::Learn(learn) = &clause.kind
                     && let Some(cause) = flow.lesson(at, learn).err().or(flow.mixed(at, learn))
-                    // A part that was reported may be the part of the result that the argument is
-                    // checked against.
+                    // A part with a reported error may be a part of the result that endorses the
+                    // argument next to it.
                     && (cause.level() == DistrustLevel::Untrusted || !learn.exprs().any(is_broken))
                 {
                     found.push(self.untrusted(at, clause.rule.span, cause));
@@ -198,7 +198,7 @@ enum Cause {
     Calls(hir::ToolId),
     /// The fact that a tool has not succeeded: a result that does not decode is not a success.
     Success(hir::ToolId),
-    /// Private content: whoever writes a private text chooses the answer.
+    /// Private content: the author of a private text chooses the answer.
     Private,
     /// An argument of the call itself: the agent chooses it.
     Argument,

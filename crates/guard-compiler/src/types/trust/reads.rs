@@ -156,7 +156,7 @@ impl TrustReads<'_> {
         }
     }
 
-    /// Reads a variable or a part of it. Whoever chose the keys decided which entries are present.
+    /// Reads a variable or a part of it. The author of the keys decides which entries are present.
     pub(super) fn variable(&mut self, var: hir::VarId) {
         self.causes
             .extend(self.flow.stains[var].map(|(level, span)| Cause::State(var, span, level)));
