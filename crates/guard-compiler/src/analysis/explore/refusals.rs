@@ -206,8 +206,12 @@ impl Filling<'_, '_, '_> {
     /// The outcome of a call of `writer` with these arguments, after a person has done what it lacks: named the
     /// texts, ended a halt, approved. None where other rules refuse it.
     fn next(&mut self, writer: ToolId, args: Vec<Value>) -> Option<FillAttempt> {
-        let before = self.pump.clone();
+        // Kept only where somebody helps: a copy of a long session at each of its calls would be most of the work.
+        let mut before = None;
         for help in [Help::None, Help::Resume, Help::Prompt] {
+            if !matches!(help, Help::None) {
+                before.get_or_insert_with(|| self.pump.mark());
+            }
             self.help(help, &args)?;
             if writer == self.tool && self.is_refused(&args) {
                 return Some(FillAttempt::Refused(args));
@@ -218,6 +222,7 @@ impl Filling<'_, '_, '_> {
                 return Some(FillAttempt::Allowed(args));
             }
             if judged.reasons.iter().all(is_asked) {
+                before.get_or_insert_with(|| self.pump.mark());
                 for role in roles(&judged) {
                     let Act::Call { tool, args, .. } = self.pump.proposal(writer, &args) else {
                         continue;
@@ -229,7 +234,9 @@ impl Filling<'_, '_, '_> {
                 }
             }
         }
-        self.pump = before;
+        if let Some(mark) = before {
+            self.pump.return_to(mark);
+        }
         None
     }
 

@@ -220,6 +220,17 @@ impl<'s, 'p> RepeatedCall<'s, 'p> {
         Some(pump)
     }
 
+    /// Returns what [`RepeatedCall::return_to`] needs to undo the steps from here on.
+    pub fn mark(&self) -> (ReferenceSession<'p>, usize) {
+        (self.session.clone(), self.out.steps.len())
+    }
+
+    /// Undoes the steps since a mark.
+    pub fn return_to(&mut self, (session, steps): (ReferenceSession<'p>, usize)) {
+        self.session = session;
+        self.out.steps.truncate(steps);
+    }
+
     pub fn answer(&self, ask: &Ask) -> Option<Json> {
         self.world.iter().find(|(known, _)| known == ask).map(|(_, answer)| answer.clone())
     }
