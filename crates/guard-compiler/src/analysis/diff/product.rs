@@ -82,8 +82,8 @@ struct ProductNode<'p> {
 }
 
 impl<'p> ProductNode<'p> {
-    fn new(played: PlayedSession<'p>, old: &Program) -> Option<Self> {
-        let session = played.session(old);
+    fn new(played: PlayedSession<'p>) -> Option<Self> {
+        let session = played.session();
         let [old, new] = <[_; 2]>::try_from(played.states).ok()?;
         Some(ProductNode { old, new, session })
     }
@@ -191,7 +191,7 @@ impl<'s, 'p> Product<'s, 'p> {
         if !self.done() {
             let called = known.called(&tools).into_iter();
             let called: Vec<ProductNode<'p>> =
-                called.filter_map(|played| ProductNode::new(played, self.old.program)).collect();
+                called.filter_map(|played| ProductNode::new(played)).collect();
             self.go_on(None, &called, &tools);
             allowed.extend(called);
             if known.writers.contains(self.wire) {
@@ -199,8 +199,7 @@ impl<'s, 'p> Product<'s, 'p> {
             }
             if !self.done() {
                 let sessions = known.differing_alone(&tools).into_iter();
-                let nodes =
-                    sessions.filter_map(|played| ProductNode::new(played, self.old.program));
+                let nodes = sessions.filter_map(|played| ProductNode::new(played));
                 nodes.for_each(|node| self.repeat(&node, FULL));
             }
         }

@@ -4,16 +4,14 @@
 use super::ExplorationLimits;
 use super::inputs::Inputs;
 use super::rules::RuleKind;
-use super::search::{Search, SearchGoal};
+use super::search::{Search, SearchGoal, steps_of};
 use super::slice::Slice;
-use crate::analysis::reference::ReferenceSession;
 use crate::hir::{CheckKind, Expr};
 use std::collections::BTreeSet;
 
 /// Looks for each thing that was not found.
 pub(crate) fn at_the_rest<'s, 'p>(
     search: &mut Search<'s, 'p>,
-    fresh: &ReferenceSession<'p>,
     widths: &'s [Inputs<'p>],
     limits: &ExplorationLimits,
 ) {
@@ -47,6 +45,7 @@ pub(crate) fn at_the_rest<'s, 'p>(
     }
     let few = ExplorationLimits { calls: limits.calls / 2, ..limits.clone() };
     let most = search.judged.saturating_add(limits.calls.saturating_mul(4));
+    let until = search.fresh.steps().saturating_add(steps_of(limits.calls.saturating_mul(4)));
     // The same slice again finds nothing new.
     let mut tried: BTreeSet<(usize, SearchGoal, Slice)> = BTreeSet::new();
     for (width, inputs) in widths.iter().enumerate() {
@@ -55,13 +54,14 @@ pub(crate) fn at_the_rest<'s, 'p>(
             let whole = slice.tools.len() == program.tools.len() && width + 1 == widths.len();
             let key =
                 (width, if width == 0 { *goal } else { SearchGoal::Completion }, slice.clone());
-            if known || whole || search.judged > most || search.stopped_early() {
+            let spent = search.judged > most || search.fresh.steps() > until;
+            if known || whole || spent || search.stopped_early() {
                 continue;
             }
             if tried.contains(&key) {
                 continue;
             }
-            search.run(fresh, inputs, slice.clone(), Some(*goal), &few);
+            search.run(inputs, slice.clone(), Some(*goal), &few);
             if !found(search, *goal) {
                 tried.insert(key);
             }

@@ -153,11 +153,15 @@ impl<'s, 'p> Climber<'s, 'p> {
     ) -> bool {
         let until = self.judged + most;
         let mut given: Vec<PlayedDraft<'p>> = Vec::new();
+        // Beginnings of one session follow each other: what they share is played once, in either world.
+        let mut trails = [self.players.trail(), self.players.trail()];
         for draft in drafts {
             if self.judged >= until || stop() {
                 return false;
             }
-            match self.try_draft(draft, score) {
+            let trail = &mut trails[usize::from(draft.kind)];
+            self.players.follow(trail, &draft.acts, draft.kind);
+            match self.try_after(trail, draft, score) {
                 DraftOutcome::Found => return true,
                 DraftOutcome::Stands(hold) => given.push(hold),
                 DraftOutcome::Impossible => {}

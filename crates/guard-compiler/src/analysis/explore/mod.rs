@@ -124,15 +124,16 @@ pub fn explore(
     let inputs = &widths[2];
     let questions = state_key::Questions::new(program);
     let answers: Vec<Vec<Json>> = inputs.answers(&fresh);
-    let mut search = search::Search::new(program, inputs, &questions, &rules, &answers, stop);
-    search.run(&fresh, inputs, slice::Slice::whole(program), None, limits);
+    let mut search =
+        search::Search::new((program, &fresh), inputs, &questions, &rules, &answers, stop);
+    search.run(inputs, slice::Slice::whole(program), None, limits);
     let whole = !search.cut;
     let exhausted = whole && inputs.whole && !questions.ages();
     let deadlock = if exhausted { search.deadlock().map(|at| search.path(at)) } else { None };
     let depth = search.nodes.iter().map(|node| node.depth).max().unwrap_or(0);
     let states = search.nodes.len();
     if search.cut {
-        aim::at_the_rest(&mut search, &fresh, &widths, limits);
+        aim::at_the_rest(&mut search, &widths, limits);
         reach::the_rest(&mut search, &limits.seeds);
     }
     if !stop() {
@@ -141,15 +142,8 @@ pub fn explore(
         tested::play(&mut search, &limits.seeds);
     }
     let checked =
-        |session: Option<ExploredSession>| session.filter(|session| session.replays(program));
-    let refusal = |check: &EffectCheck| {
-        if stop() {
-            (check.clone(), None)
-        } else {
-            (check.clone(), checked(refusals::find(&search, check)))
-        }
-    };
-    let effects = limits.effects.iter().map(refusal).collect();
+        |session: Option<ExploredSession>| session.filter(|session| session.replays_like(&fresh));
+    let effects = refusals::find_all(&search, limits);
     let judged = search.judged;
     let found = search.found;
     Exploration {

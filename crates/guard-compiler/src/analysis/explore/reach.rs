@@ -10,6 +10,8 @@ use std::rc::Rc;
 const ROUNDS: [usize; 6] = [250, 500, 1_000, 2_000, 8_000, 8_000];
 /// Most calls that are judged for all tools together: their number must not decide how long it takes.
 const MOST_IN_ALL: usize = 240_000;
+/// Most steps that these calls take.
+const MOST_STEPS: u64 = 100_000_000;
 
 /// Looks for a session in which each tool is allowed that was not called yet. `seeds` are sessions to begin with.
 pub(crate) fn the_rest(search: &mut Search<'_, '_>, seeds: &[Vec<Act>]) {
@@ -17,7 +19,8 @@ pub(crate) fn the_rest(search: &mut Search<'_, '_>, seeds: &[Vec<Act>]) {
     let wire = |tool: ToolId| program.tools[tool].wire_name.as_str();
     let player = PlayedGuard { program, inputs: search.inputs };
     let Some(players) = Players::new(vec![player]) else { return };
-    let stop = || search.stopped_early();
+    let fresh = players.fresh[0].clone();
+    let stop = || search.stopped_early() || fresh.steps() > MOST_STEPS;
     let mut known = KnownCalls::new(players.clone(), MOST_IN_ALL, &stop);
     let mut missing = Vec::new();
     for (tool, found) in search.found.tools.iter().enumerate() {
@@ -33,7 +36,7 @@ pub(crate) fn the_rest(search: &mut Search<'_, '_>, seeds: &[Vec<Act>]) {
     let judged = MOST_IN_ALL - known.left;
     let sessions = missing.into_iter().filter_map(|tool| {
         let session = ended(&players, known.get(wire(tool))?, wire(tool))?;
-        session.replays(program).then_some((tool, session))
+        session.replays_like(search.fresh).then_some((tool, session))
     });
     let sessions: Vec<(ToolId, ExploredSession)> = sessions.collect();
     search.judged += judged;
@@ -60,5 +63,5 @@ fn ended(players: &Players<'_, '_>, draft: &SessionDraft, wire: &str) -> Option<
     let call = Rc::new(Act::Call { id: String::new(), tool, args, then });
     let before = played.steps.len();
     players.advance(&mut played, &call, draft.kind)?;
-    (played.steps.len() > before).then(|| played.session(players.guards[0].program))
+    (played.steps.len() > before).then(|| played.session())
 }

@@ -4,6 +4,7 @@
 //! A capacity is reached by doing the same again, each time with another value: the search, which does not count, does
 //! not get there.
 
+use super::ExplorationLimits;
 use super::inputs::{read, written};
 use super::repeat::{RepeatedCall, varied};
 use super::rules::RuleKind;
@@ -13,9 +14,19 @@ use crate::analysis::reference::{Judgement, Outline};
 use crate::hir::{ClauseKind, ExprKind, Program, ToolId, VarId};
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision};
+use std::ops::Range;
+use std::rc::Rc;
 
-/// Most calls that fill a variable: first few, of everything that can be repeated.
-const ROUNDS: [usize; 2] = [120, 1_100];
+/// Calls that fill a variable: first few, of everything that can be repeated.
+const FEW: usize = 120;
+/// The same with other arguments than those that fill it.
+const FEWER: usize = 30;
+/// The same of what has not stopped changing it by then.
+const MANY: usize = 1_100;
+/// Rounds in a row that leave the variable as it is, after which others will, too.
+const MOST_IDLE: usize = 20;
+/// Most fillings that go on to the end.
+const MOST_GROWING: usize = 8;
 /// The rounds in which all arguments of the tool are tried; after them only its plainest.
 const WIDE_ROUNDS: usize = 8;
 /// Most arguments that are tried as what is repeated.
@@ -24,6 +35,12 @@ const MOST_VARIED: usize = 12;
 const MOST_JUDGED: usize = 6_000;
 /// Calls judged for one check after which no other beginning is tried.
 const MOST_IN_ALL: usize = 60_000;
+
+/// Most steps for all checks together, for each call that the search may judge: the number of checks must not decide how
+/// long it takes. They are 96 million usually.
+const STEPS_OF_CALL: u64 = 16_000;
+/// The part of the steps that are left which one check may use.
+const A_SHARE: usize = 3;
 
 /// A check that the effects of a tool owe: a variable stays in its type, or an invariant holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,9 +51,43 @@ pub struct EffectCheck {
     pub owner: String,
 }
 
+/// Looks for a session of each check: of all with few steps, since what one of them finds may serve the others, then of
+/// those that are left with many.
+pub(crate) fn find_all(
+    search: &Search,
+    limits: &ExplorationLimits,
+) -> Vec<(EffectCheck, Option<ExploredSession>)> {
+    let checks = &limits.effects;
+    let most = (limits.calls as u64).saturating_mul(STEPS_OF_CALL);
+    let until = search.fresh.steps().saturating_add(most);
+    let mut found: Vec<Option<ExploredSession>> = vec![None; checks.len()];
+    for all in [true, false] {
+        let mut left = found.iter().filter(|session| session.is_none()).count();
+        for (at, check) in checks.iter().enumerate() {
+            if found[at].is_some() || search.stopped_early() {
+                continue;
+            }
+            let steps = until.saturating_sub(search.fresh.steps());
+            let share =
+                if all { steps / 2 / left as u64 } else { steps / left.min(A_SHARE) as u64 };
+            left -= usize::from(!all);
+            let filled = checks.iter().zip(&found).filter(|(known, _)| known.owner == check.owner);
+            let filled = filled.filter_map(|(_, session)| session.as_ref()).next().cloned();
+            let session = find(search, check, filled.as_ref(), share);
+            found[at] = session.filter(|session| session.replays_like(search.fresh));
+        }
+    }
+    checks.iter().cloned().zip(found).collect()
+}
+
 /// Looks for a session whose last call is one of this tool, and is refused by this check alone. `None` if none is
-/// found, which proves nothing.
-pub(crate) fn find(search: &Search, check: &EffectCheck) -> Option<ExploredSession> {
+/// found, which proves nothing. `filled` is such a session of another tool; no more is tried after `share` steps.
+fn find(
+    search: &Search,
+    check: &EffectCheck,
+    filled: Option<&ExploredSession>,
+    share: u64,
+) -> Option<ExploredSession> {
     let program = search.program;
     let tool = program.tools.iter().position(|t| t.name == check.tool)?;
     let known = known(search, &check.owner);
@@ -47,50 +98,39 @@ pub(crate) fn find(search: &Search, check: &EffectCheck) -> Option<ExploredSessi
     }
     let start = RepeatedCall::new(search, search.found.tools[tool].as_ref()?, None)?;
     // Where the calls of another tool are refused, those of this one may be, too.
-    let near: Vec<RepeatedCall> = known
-        .into_iter()
-        .flat_map(|session| [&session.steps[..], &session.steps[..session.len().saturating_sub(1)]])
-        .filter_map(|steps| start.replayed(steps))
-        .collect();
+    let near = |session: Option<&ExploredSession>| -> Vec<RepeatedCall> {
+        session
+            .into_iter()
+            .flat_map(|known| [&known.steps[..], &known.steps[..known.len().saturating_sub(1)]])
+            .filter_map(|steps| start.replayed(steps))
+            .collect()
+    };
     let vars = variables(program, &check.owner);
-    let mut writers: Vec<ToolId> =
-        (0..program.tools.len()).filter(|at| *at != tool && writes(program, *at, &vars)).collect();
-    writers.insert(0, tool);
-    let mut filling =
-        Filling { pump: start.clone(), tool, owner: &check.owner, judged: 0, most: 0 };
-    for rounds in ROUNDS {
-        let mut found: Option<ExploredSession> = None;
-        for writer in &writers {
-            let last = search.found.tools[*writer].as_ref();
-            let last = last.and_then(|session| RepeatedCall::new(search, session, None));
-            let mut repeated: Vec<Vec<Value>> = search.inputs.calls(*writer, &start.session);
-            repeated.truncate(MOST_VARIED);
-            repeated.splice(0..0, last.iter().map(|last| last.args.clone()));
-            let mut first = start.clone();
-            first.world.extend(last.iter().flat_map(|last| last.world.clone()));
-            // The tool may be allowed where the writer is, or the writer where the tool is.
-            let other = last.filter(|_| *writer != tool).map(|mut pump| {
-                (pump.tool, pump.args) = (tool, start.args.clone());
-                pump.world = first.world.clone();
-                pump
-            });
-            let others = other_results(search, &first);
-            let starts = [Some(first), other].into_iter().flatten();
-            for start in starts.chain(near.iter().cloned()).chain(others) {
-                filling.most = filling.judged + MOST_JUDGED;
-                for args in &repeated {
-                    filling.pump = start.clone();
-                    let session = filling.run(*writer, args, rounds);
-                    let len = found.as_ref().map_or(usize::MAX, ExploredSession::len);
-                    found = session.filter(|session| session.len() < len).or(found);
-                }
-                if found.is_some() || filling.judged > MOST_IN_ALL {
-                    break;
-                }
-            }
+    let owner = &check.owner;
+    let pump = start.clone();
+    let begun = search.fresh.steps();
+    // Where another tool took long, this one does, too.
+    let is_long = filled.is_some_and(|session| session.len() > FEW);
+    let until = begun + share / if is_long { 10 } else { 3 };
+    let mut filling = Filling { pump, tool, owner, vars, judged: 0, most: 0, until };
+    let mut growing = Vec::new();
+    let few = filling.all(&start, &near(known), &mut growing);
+    if few.is_some() || filling.judged > MOST_IN_ALL {
+        return few;
+    }
+    (filling.most, filling.until) = (usize::MAX, begun + share);
+    for start in near(filled) {
+        let args = start.args.clone();
+        filling.pump = start;
+        if let FillEnd::Refused(session) = filling.run(tool, &args, 0..1) {
+            return Some(session);
         }
-        if found.is_some() || filling.judged > MOST_IN_ALL {
-            return found;
+    }
+    growing.truncate(MOST_GROWING);
+    for (pump, writer, args) in growing {
+        filling.pump = pump;
+        if let FillEnd::Refused(session) = filling.run(writer, &args, FEW..MANY) {
+            return Some(session);
         }
     }
     None
@@ -156,17 +196,112 @@ struct Filling<'a, 's, 'p> {
     pump: RepeatedCall<'s, 'p>,
     tool: ToolId,
     owner: &'a str,
+    /// What the check reads.
+    vars: Vec<VarId>,
     judged: usize,
     /// The number of judged calls at which the search gives up.
     most: usize,
+    /// The number of steps at which it does.
+    until: u64,
 }
 
-impl Filling<'_, '_, '_> {
-    /// Repeats a call of `writer`, so many rounds, until one of the tool is refused.
-    fn run(&mut self, writer: ToolId, args: &[Value], rounds: usize) -> Option<ExploredSession> {
+/// The end of a filling.
+enum FillEnd {
+    /// The check has refused a call.
+    Refused(ExploredSession),
+    /// It may go on.
+    Growing,
+    /// Nothing came of it.
+    Stuck,
+}
+
+/// A filling that may go on: the session, the tool that fills and its arguments.
+type Growing<'s, 'p> = (RepeatedCall<'s, 'p>, ToolId, Vec<Value>);
+
+impl<'s, 'p> Filling<'_, 's, 'p> {
+    /// Repeats a few calls of each tool that writes what the check reads, from each beginning, until one of the tool is
+    /// refused. What may go on is kept, the first of each beginning.
+    fn all(
+        &mut self,
+        start: &RepeatedCall<'s, 'p>,
+        near: &[RepeatedCall<'s, 'p>],
+        growing: &mut Vec<Growing<'s, 'p>>,
+    ) -> Option<ExploredSession> {
+        let search = start.search;
+        let program = search.program;
+        let tool = self.tool;
+        let writes = |at: &ToolId| *at != tool && writes(program, *at, &self.vars);
+        let mut writers: Vec<ToolId> = (0..program.tools.len()).filter(writes).collect();
+        writers.insert(0, tool);
+        let mut found: Option<ExploredSession> = None;
+        for writer in writers {
+            let last = search.found.tools[writer].as_ref();
+            let last = last.and_then(|session| RepeatedCall::new(search, session, None));
+            let mut repeated: Vec<Vec<Value>> = search.inputs.calls(writer, &start.session);
+            repeated.truncate(MOST_VARIED);
+            repeated.splice(0..0, last.iter().map(|last| last.args.clone()));
+            let mut first = start.clone();
+            first.world.extend(last.iter().flat_map(|last| last.world.clone()));
+            // The tool may be allowed where the writer is, or the writer where the tool is.
+            let other = last.filter(|_| writer != tool).map(|mut pump| {
+                (pump.tool, pump.args) = (tool, start.args.clone());
+                pump.world = first.world.clone();
+                pump
+            });
+            let others = other_results(search, &first);
+            let starts = [Some(first), other].into_iter().flatten();
+            for start in starts.chain(near.iter().cloned()).chain(others) {
+                self.most = self.judged + MOST_JUDGED;
+                let mut grows = false;
+                for args in &repeated {
+                    self.pump = start.clone();
+                    let rounds = if grows { FEWER } else { FEW };
+                    match self.run(writer, args, 0..rounds) {
+                        FillEnd::Refused(session) => {
+                            let len = found.as_ref().map_or(usize::MAX, ExploredSession::len);
+                            found = Some(session).filter(|one| one.len() < len).or(found);
+                        }
+                        FillEnd::Growing if !grows => {
+                            growing.push((self.pump.clone(), writer, args.clone()));
+                            grows = true;
+                        }
+                        _ => {}
+                    }
+                }
+                if found.is_some() || self.judged > MOST_IN_ALL || self.is_spent() {
+                    break;
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns true if no more is tried.
+    fn is_spent(&self) -> bool {
+        let search = self.pump.search;
+        search.fresh.steps() > self.until || search.stopped_early()
+    }
+
+    /// The values of what the check reads.
+    fn values(&self) -> Vec<Rc<Value>> {
+        let state = self.pump.session.committed();
+        self.vars.iter().map(|var| state[*var].clone()).collect()
+    }
+
+    fn run(&mut self, writer: ToolId, args: &[Value], rounds: Range<usize>) -> FillEnd {
+        match self.repeat(writer, args, rounds) {
+            Some(end) => end,
+            None => FillEnd::Stuck,
+        }
+    }
+
+    /// Repeats a call of `writer`, in these rounds, until one of the tool is refused. None where it cannot go on.
+    fn repeat(&mut self, writer: ToolId, args: &[Value], rounds: Range<usize>) -> Option<FillEnd> {
         let own = self.pump.args.clone();
-        for round in 0..rounds {
-            if self.judged > self.most || self.pump.search.stopped_early() {
+        let mut values = self.values();
+        let mut idle = 0;
+        for round in rounds {
+            if self.judged > self.most || self.is_spent() || idle > MOST_IDLE {
                 return None;
             }
             let mut tried = self.anew(self.tool, &own, round);
@@ -174,15 +309,18 @@ impl Filling<'_, '_, '_> {
                 tried.extend(self.pump.search.inputs.calls(self.tool, &self.pump.session));
             }
             if let Some(args) = tried.into_iter().find(|args| self.is_refused(args)) {
-                return self.ended(args);
+                return self.ended(args).map(FillEnd::Refused);
             }
             let tried = self.anew(writer, args, round);
             match tried.into_iter().find_map(|args| self.next(writer, args))? {
-                FillAttempt::Refused(args) => return self.ended(args),
+                FillAttempt::Refused(args) => return self.ended(args).map(FillEnd::Refused),
                 FillAttempt::Allowed(args) => self.call(writer, args)?,
             }
+            let after = self.values();
+            idle = if after == values { idle + 1 } else { 0 };
+            values = after;
         }
-        None
+        Some(FillEnd::Growing)
     }
 
     /// The arguments with texts that no earlier round had, and as they are.

@@ -7,7 +7,7 @@ use super::inputs::{read, written};
 use super::rules::{self, Rule, RuleKind};
 use super::search::{Search, roles, step};
 use super::session::{
-    Act, ExploredEnding, ExploredSession, SessionStep, WORKSPACE, call_id, perform, start_of,
+    Act, ExploredEnding, ExploredSession, SessionStep, call_id, perform, start_of,
 };
 use super::world::Oracle;
 use crate::analysis::reference::{Ask, Judgement, ReferenceSession};
@@ -25,10 +25,16 @@ const MOST_MOVES: usize = 100;
 const MOST_VARIED: usize = 12;
 /// Most of them that need an approval each.
 const MOST_APPROVED: usize = 60;
+/// Most steps for all rules together.
+const MOST_STEPS: u64 = 50_000_000;
 
 /// Looks for what the search has not found.
 pub(crate) fn complete(search: &mut Search) {
+    let until = search.fresh.steps().saturating_add(MOST_STEPS);
     for rule in 0..search.rules.len() {
+        if search.fresh.steps() > until || search.stopped_early() {
+            return;
+        }
         if search.found.rules[rule].is_some() {
             continue;
         }
@@ -110,10 +116,7 @@ fn budget(search: &Search, rule: &Rule) -> Option<ExploredSession> {
 fn charge(search: &Search, tool: ToolId, unit: usize) -> i64 {
     let Some(found) = &search.found.tools[tool] else { return 0 };
     let data = found.data.as_ref();
-    let Ok(mut session) = ReferenceSession::open(search.program, found.start, WORKSPACE, data)
-    else {
-        return 0;
-    };
+    let Ok(mut session) = search.fresh.open_another(found.start, data) else { return 0 };
     let mut before = 0;
     for step in &found.steps {
         before = session.spent_of(unit);
@@ -193,7 +196,7 @@ impl<'s, 'p> RepeatedCall<'s, 'p> {
             out.steps.pop();
         }
         let data = found.data.as_ref();
-        let mut session = ReferenceSession::open(program, found.start, WORKSPACE, data).ok()?;
+        let mut session = search.fresh.open_another(found.start, data).ok()?;
         for step in &out.steps {
             perform(&mut session, step)?;
         }
@@ -208,10 +211,8 @@ impl<'s, 'p> RepeatedCall<'s, 'p> {
     pub fn replayed(&self, steps: &[SessionStep]) -> Option<Self> {
         let mut pump = self.clone();
         let out = &mut pump.out;
-        let program = self.search.program;
         out.steps.clear();
-        pump.session =
-            ReferenceSession::open(program, out.start, WORKSPACE, out.data.as_ref()).ok()?;
+        pump.session = self.search.fresh.open_another(out.start, out.data.as_ref()).ok()?;
         for step in steps {
             pump.world.clone_from(&step.world);
             pump.act(step.act.clone())?;
@@ -370,7 +371,7 @@ fn after(
 ) -> Option<ExploredSession> {
     let program = search.program;
     let start = start_of([program]);
-    let mut session = ReferenceSession::open(program, start, WORKSPACE, None).ok()?;
+    let mut session = search.fresh.open_another(start, None).ok()?;
     let mut steps = Vec::new();
     for what in acts {
         steps.push(step(&mut session, what, &Oracle::new(program, search.answers, true))?);
@@ -442,7 +443,7 @@ fn counted(search: &Search, rule: &Rule, n: usize) -> Option<ExploredSession> {
     let start = start_of([program]);
     for tool in 0..program.tools.len() {
         for then in [ExploredEnding::Succeeds(None), ExploredEnding::Fails] {
-            let mut session = ReferenceSession::open(program, start, WORKSPACE, None).ok()?;
+            let mut session = search.fresh.open_another(start, None).ok()?;
             let Some(args) = search.inputs.calls(tool, &session).into_iter().next() else {
                 continue;
             };

@@ -8,9 +8,7 @@ mod notice;
 use super::ExplorationLimits;
 use super::inputs::{Inputs, written};
 use super::rules::{Places, Rule};
-use super::session::{
-    Act, ExploredEnding, ExploredSession, SessionStep, StepReply, WORKSPACE, act, call_id,
-};
+use super::session::{Act, ExploredEnding, ExploredSession, SessionStep, StepReply, act, call_id};
 use super::slice::Slice;
 use super::state_key::{Questions, Resources, within};
 use super::world::Oracle;
@@ -23,6 +21,9 @@ use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
+/// Most steps for each call that may be judged, on average: calls of one guard take a thousand times as long as those of
+/// another.
+const STEPS_OF_CALL: u64 = 2_500;
 /// Most other worlds that one call is tried in.
 const MOST_WORLDS: usize = 6;
 
@@ -74,6 +75,8 @@ pub(crate) const MOST_HELD: usize = 32 << 20;
 /// A search under way.
 pub(crate) struct Search<'s, 'p> {
     pub program: &'p Program,
+    /// A session that has just begun; others are opened like it.
+    pub fresh: &'s ReferenceSession<'p>,
     pub inputs: &'s Inputs<'p>,
     /// Everything that is tried of what is looked for.
     wide: &'s Inputs<'p>,
@@ -82,6 +85,8 @@ pub(crate) struct Search<'s, 'p> {
     places: OnceCell<Places>,
     pub answers: &'s [Vec<Json>],
     limits: ExplorationLimits,
+    /// The number of steps at which the search ends.
+    until: u64,
     stop: &'s dyn Fn() -> bool,
     /// What is looked at.
     slice: Slice,
@@ -101,7 +106,7 @@ pub(crate) struct Search<'s, 'p> {
 
 impl<'s, 'p> Search<'s, 'p> {
     pub fn new(
-        program: &'p Program,
+        (program, fresh): (&'p Program, &'s ReferenceSession<'p>),
         inputs: &'s Inputs<'p>,
         questions: &'s Questions<'p>,
         rules: &'s [Rule],
@@ -116,6 +121,7 @@ impl<'s, 'p> Search<'s, 'p> {
         };
         Search {
             program,
+            fresh,
             inputs,
             wide: inputs,
             questions,
@@ -123,6 +129,7 @@ impl<'s, 'p> Search<'s, 'p> {
             places: OnceCell::new(),
             answers,
             limits: ExplorationLimits::default(),
+            until: 0,
             stop,
             slice: Slice::default(),
             goal: None,
@@ -139,7 +146,6 @@ impl<'s, 'p> Search<'s, 'p> {
     /// Looks at a slice within limits; ends when the goal is found. What was found before stays.
     pub fn run(
         &mut self,
-        fresh: &ReferenceSession<'p>,
         inputs: &'s Inputs<'p>,
         slice: Slice,
         goal: Option<SearchGoal>,
@@ -148,18 +154,19 @@ impl<'s, 'p> Search<'s, 'p> {
         (self.inputs, self.slice, self.goal) = (inputs, slice, goal);
         let calls = self.judged.saturating_add(limits.calls);
         self.limits = ExplorationLimits { calls, ..limits.clone() };
+        self.until = self.fresh.steps().saturating_add(steps_of(limits.calls));
         self.nodes.clear();
         self.known.clear();
         self.queue.clear();
         (self.cut, self.held) = (false, 0);
         for start in self.inputs.starts() {
             self.open(start, None);
-            for data in self.inputs.data(fresh) {
+            for data in self.inputs.data(self.fresh) {
                 self.open(start, Some(data));
             }
         }
         while let Some(Reverse((depth, at))) = self.queue.pop() {
-            let spent = self.judged >= self.limits.calls || (self.stop)();
+            let spent = self.is_spent() || (self.stop)();
             if self.goal.is_some_and(|goal| self.has(goal, depth)) {
                 break;
             }
@@ -173,6 +180,10 @@ impl<'s, 'p> Search<'s, 'p> {
             self.expand(at);
             self.nodes[at].expanded = true;
         }
+    }
+
+    fn is_spent(&self) -> bool {
+        self.judged >= self.limits.calls || self.fresh.steps() >= self.until
     }
 
     /// Returns true if the caller has asked to stop.
@@ -204,7 +215,7 @@ impl<'s, 'p> Search<'s, 'p> {
     }
 
     fn open(&mut self, start: i64, data: Option<Json>) {
-        if let Ok(session) = ReferenceSession::open(self.program, start, WORKSPACE, data.as_ref()) {
+        if let Ok(session) = self.fresh.open_another(start, data.as_ref()) {
             self.admit(session, None, Vec::new(), (start, data));
         }
     }
@@ -286,7 +297,9 @@ impl<'s, 'p> Search<'s, 'p> {
             let known = self.allowed_args(tool).filter(|known| !calls.contains(known));
             calls.extend(known);
             for args in calls {
-                if self.judged >= self.limits.calls {
+                if self.is_spent() {
+                    // No other state may be left to find that out.
+                    self.cut = true;
                     return;
                 }
                 self.call(at, &Trial { tool, args });
@@ -449,6 +462,11 @@ impl<'s, 'p> Search<'s, 'p> {
             self.nodes[at].next.push(next);
         }
     }
+}
+
+/// Returns the steps that so many calls may take together.
+pub(super) fn steps_of(calls: usize) -> u64 {
+    (calls as u64).saturating_mul(STEPS_OF_CALL)
 }
 
 /// Adds the worlds that differ from the first, once it was run in. Whether there are others that are left out.

@@ -152,13 +152,22 @@ impl ExploredSession {
     /// Plays it again from the start; whether everything is said of it that it says itself.
     pub fn replays(&self, program: &Program) -> bool {
         let opened = ReferenceSession::open(program, self.start, WORKSPACE, self.data.as_ref());
-        let Ok(mut session) = opened else { return false };
+        opened.is_ok_and(|session| self.replays_in(session))
+    }
+
+    /// The same where a session of the guard is at hand.
+    pub(crate) fn replays_like(&self, other: &ReferenceSession<'_>) -> bool {
+        let opened = other.open_another(self.start, self.data.as_ref());
+        opened.is_ok_and(|session| self.replays_in(session))
+    }
+
+    fn replays_in(&self, mut session: ReferenceSession<'_>) -> bool {
         self.steps.iter().all(|step| perform(&mut session, step) == Some(step.said.clone()))
     }
 
-    /// The session with the variables that each step changes, where it replays.
-    pub(crate) fn with_changes(mut self, program: &Program) -> ExploredSession {
-        let opened = ReferenceSession::open(program, self.start, WORKSPACE, self.data.as_ref());
+    /// The session with the variables that each step changes, where it replays under the guard of another session.
+    pub(crate) fn with_changes(mut self, other: &ReferenceSession<'_>) -> ExploredSession {
+        let opened = other.open_another(self.start, self.data.as_ref());
         let Ok(mut session) = opened else { return self };
         for step in &mut self.steps {
             let before = session.committed();

@@ -65,7 +65,7 @@ fn note<'s, 'p>(
         return;
     }
     let mut session = session.clone();
-    let mut ended: ExploredSession = played.session(program);
+    let mut ended: ExploredSession = played.session();
     ended.steps.extend(step(&mut session, Act::clone(act), &players.oracle(kind)));
     for rule in new {
         search.found.rules[rule] = Some(ended.clone());

@@ -54,7 +54,7 @@ impl Maker<'_, '_> {
     fn make(&self, ty: &Type, node: Option<usize>, depth: usize) -> Vec<Value> {
         let class = node.and_then(|node| self.classes.class_of(node));
         let used = class.is_some_and(|class| class.used || class.opaque);
-        let mut values = match ty {
+        let values = match ty {
             Type::Bool if used => vec![Value::Bool(true), Value::Bool(false)],
             Type::Bool => vec![Value::Bool(false)],
             Type::Enum(id) => self.variants(*id, used),
@@ -86,14 +86,16 @@ impl Maker<'_, '_> {
             }
             Type::Never | Type::Error => Vec::new(),
         };
+        let most = if used { MOST.max(MOST_RECORDS) } else { 1 };
         let mut kept = Vec::new();
-        values.retain(|value| self.session.is_of(ty, value));
         for value in values {
-            if !kept.contains(&value) {
+            if kept.len() == most {
+                break;
+            }
+            if !kept.contains(&value) && self.session.is_of(ty, &value) {
                 kept.push(value);
             }
         }
-        kept.truncate(if used { MOST.max(MOST_RECORDS) } else { 1 });
         kept
     }
 

@@ -86,6 +86,7 @@ impl ReferenceSession<'_> {
             }
         }
         let env = Env { state: &simulated, args: &[], ..env };
+        self.count_steps(self.program.invariants.len() * touched.len());
         for invariant in &self.program.invariants {
             if !touched.iter().any(|var| reads(&invariant.condition, *var)) {
                 continue;
@@ -182,6 +183,7 @@ impl ReferenceSession<'_> {
                 Step::Index(e) => WrittenKey::Entry(self.eval(e, env)?),
             });
         }
+        self.count_value(&state[target.var]);
         write(Rc::make_mut(&mut state[target.var]), &keys, op, value.clone())?;
         Ok((keys, value))
     }

@@ -77,6 +77,7 @@ impl ReferenceSession<'_> {
     /// Returns the value of an expression.
     pub(super) fn eval(&self, e: &Expr, env: Env) -> EvaluatedExpr {
         use ExprKind as K;
+        self.count_steps(1);
         let all = |xs: &[Expr]| xs.iter().map(|x| self.eval(x, env)).collect::<Result<Vec<_>, _>>();
         Ok(match &e.kind {
             K::None => Value::None,
@@ -100,13 +101,24 @@ impl ReferenceSession<'_> {
                     entries.iter().map(|(k, v)| Ok((k.as_str().into(), self.eval(v, env)?)));
                 Value::Map(values.collect::<Result<_, Fault>>()?)
             }
-            K::Param(_) | K::State(_) | K::Local(_) | K::Result | K::Text => {
-                self.part(e, env)?.into_owned()
+            K::Param(_)
+            | K::State(_)
+            | K::Local(_)
+            | K::Result
+            | K::Text
+            | K::Field(..)
+            | K::Index(..)
+            | K::Unwrap(..) => {
+                let part = self.part(e, env)?;
+                self.count_value(&part);
+                part.into_owned()
             }
-            K::Field(..) | K::Index(..) | K::Unwrap(..) => self.part(e, env)?.into_owned(),
             K::Workspace => Value::Path((*self.workspace).into()),
             K::Now => Value::Time(self.now),
-            K::Said => Value::String(self.said.as_str().into()),
+            K::Said => {
+                self.count_walk(self.said.len());
+                Value::String(self.said.as_str().into())
+            }
             K::Elapsed => Value::Duration(self.now - self.start),
             K::Clock(part) => self.clock(*part),
             K::RemainingTime => {
@@ -182,7 +194,11 @@ impl ReferenceSession<'_> {
             K::Quantified { op, over, binders, body } => {
                 self.quantified(*op, over, binders, body, env)?
             }
-            K::Call(builtin, args) => builtin.eval(&all(args)?.iter().collect::<Vec<_>>())?,
+            K::Call(builtin, args) => {
+                let args = all(args)?;
+                args.iter().for_each(|arg| self.count_value(arg));
+                builtin.eval(&args.iter().collect::<Vec<_>>())?
+            }
             K::Called { tool, key, since, within } => {
                 let mut wanted = Vec::new();
                 for (param, value) in key {
@@ -244,6 +260,7 @@ impl ReferenceSession<'_> {
     /// maps are large, and most rules read one entry.
     pub(super) fn part<'v>(&'v self, e: &'v Expr, env: Env<'v>) -> Result<Cow<'v, Value>, Fault> {
         use ExprKind as K;
+        self.count_steps(1);
         let borrowed = |part: Option<&'v Value>| Cow::Borrowed(part.unwrap_or(&Value::None));
         Ok(match &e.kind {
             K::Param(at) => borrowed(env.args.get(*at as usize)),
@@ -317,6 +334,7 @@ impl ReferenceSession<'_> {
 
     /// Returns true if such a call has succeeded.
     pub(super) fn called(&self, asked: &AskedCall) -> bool {
+        self.count_walk(self.settled.len());
         let counts = |s: &Rc<PastSettlement>| s.success && self.is_undisturbed(asked, s.begun);
         let mut like_it = self.settled.iter().rev().filter(|s| asked.is_of(s.tool, &s.args));
         if asked.latest { like_it.next().is_some_and(counts) } else { like_it.any(counts) }
@@ -354,6 +372,7 @@ impl ReferenceSession<'_> {
         let mut count = 0i64;
         let mut sum = 0i128;
         for locals in rows_of(&sources, binders, env.locals)? {
+            self.count_steps(locals.len());
             let inner = Env { locals: &locals, ..env };
             match op {
                 QuantifierOp::All if !self.holds(body, inner)? => return Ok(Value::Bool(false)),
@@ -393,6 +412,7 @@ impl ReferenceSession<'_> {
         let at = |e: &Expr, state: &[Rc<Value>]| {
             self.holds(e, Env { state, args: &[], locals: &[], ..env })
         };
+        self.count_walk(self.states.len());
         let each = self.states.iter().map(|state| at(operand, state));
         match (op, trigger) {
             (TemporalOp::Once, _) => each.reduce(or).unwrap_or(Ok(false)),

@@ -10,6 +10,7 @@ mod conforming;
 mod criteria;
 pub(crate) mod distance;
 mod effects;
+mod effort;
 mod eval;
 mod feedback;
 mod items;
@@ -138,6 +139,8 @@ pub struct ReferenceSession<'p> {
     types: Rc<Vec<TypeDef>>,
     coercions: Rc<Vec<Coercion>>,
     regexes: Rc<HashMap<Arc<str>, regex::Regex>>,
+    /// The steps of all sessions that were opened like this one.
+    steps: Rc<Cell<u64>>,
     start: i64,
     now: i64,
     workspace: Rc<str>,
@@ -187,6 +190,18 @@ pub struct ReferenceSession<'p> {
     blocked: u64,
     /// The effects of the current event.
     outcome: EventEffects,
+}
+
+/// What sessions of a guard share.
+struct ReadProgram<'p> {
+    program: &'p Program,
+    tables: Rc<Tables<'p>>,
+    lessons: Rc<learning::Lessons>,
+    types: Rc<Vec<TypeDef>>,
+    coercions: Rc<Vec<Coercion>>,
+    regexes: Rc<HashMap<Arc<str>, regex::Regex>>,
+    workspace: Rc<str>,
+    steps: Rc<Cell<u64>>,
 }
 
 /// A value that was seen, and the indexes of its origins: the first one, then the others.
@@ -281,16 +296,60 @@ impl<'p> ReferenceSession<'p> {
             .collect();
         let workspace = guard_plan::path::normalise("/", workspace)
             .map_or_else(|_| "/".into(), |p| p.into_owned());
-        let mut session = ReferenceSession {
+        let program = ReadProgram {
             program,
             types: Rc::new(tables.type_rows()),
             coercions: Rc::new(tables.coercions()),
             lessons: Rc::new(learning::Lessons::new(program)),
             tables: Rc::new(tables),
             regexes: Rc::new(regexes),
+            workspace: workspace.into(),
+            steps: Rc::default(),
+        };
+        Self::start(program, start, data)
+    }
+
+    /// Opens another session of the same guard in the same workspace. Nothing is read of the guard again, which takes longer
+    /// than all that happens in a short session.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`ReferenceSession::open`].
+    pub(crate) fn open_another(
+        &self,
+        start: i64,
+        data: Option<&Json>,
+    ) -> Result<Self, (VarId, String)> {
+        let program = ReadProgram {
+            program: self.program,
+            types: self.types.clone(),
+            coercions: self.coercions.clone(),
+            lessons: self.lessons.clone(),
+            tables: self.tables.clone(),
+            regexes: self.regexes.clone(),
+            workspace: self.workspace.clone(),
+            steps: self.steps.clone(),
+        };
+        Self::start(program, start, data)
+    }
+
+    fn start(
+        read: ReadProgram<'p>,
+        start: i64,
+        data: Option<&Json>,
+    ) -> Result<Self, (VarId, String)> {
+        let program = read.program;
+        let mut session = ReferenceSession {
+            program,
+            types: read.types,
+            coercions: read.coercions,
+            lessons: read.lessons,
+            tables: read.tables,
+            regexes: read.regexes,
             start,
             now: start,
-            workspace: workspace.into(),
+            steps: read.steps,
+            workspace: read.workspace,
             state: Rc::default(),
             trust: Flow::clean(program),
             states: Vec::new(),

@@ -238,6 +238,7 @@ impl ReferenceSession<'_> {
         world: Answerer,
     ) -> (Findings, Consequences, Option<ItemAction>) {
         let declared = &self.program.tools[at];
+        self.count_steps(declared.clauses.len());
         let mut findings = Findings::default();
         let env = Env { args, result: None, locals: &[], state: &self.state, world };
         let mut after = Consequences::default();
@@ -428,6 +429,7 @@ impl ReferenceSession<'_> {
                 continue;
             };
             let limit = &self.program.limits[*id];
+            self.count_walk(self.allowed.len());
             let normal: Vec<Value> = env.args.iter().map(Value::normalised).collect();
             let counted = |a: &&Rc<AllowedCall>| {
                 let same = a.limits.iter().any(|(l, k)| l == id && *k == key);

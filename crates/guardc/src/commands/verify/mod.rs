@@ -18,9 +18,11 @@ use guard_compiler::explore::{self, EffectCheck, Exploration, ExplorationLimits}
 use guard_compiler::verify::smt::{self, OpenGoal};
 use guard_compiler::{Compilation, Output, diff, lint, property};
 use guard_syntax::diagnostic::Diagnostic;
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 /// Says what is proved of a guard, what is checked at every call, and what can happen
 #[derive(Debug, clap::Args)]
@@ -91,22 +93,12 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         None => Vec::new(),
     };
     let stop = interruptions()?;
-    let seeds = explore::events_of(&output.scenarios, &[&output.program]);
-    let effects = unproved(output);
-    let usual = ExplorationLimits::default();
-    // The number of calls per state is the usual one.
-    let further = args.states.div_ceil(usual.states).max(1);
-    let limits = ExplorationLimits {
-        depth: args.depth,
-        states: args.states,
-        calls: usual.calls.saturating_mul(further),
-        seeds,
-        effects,
-    };
+    let (limits, further) = limits(args, output);
+    let phases = usize::from(args.depth > 0) + usize::from(output.properties.is_some());
+    let patience = ProgressNotice::new(term, phases);
     let explored = (args.depth > 0).then(|| {
-        let patience = ProgressNotice::new(term);
         explore::explore(&output.program, &limits, &|| {
-            patience.show();
+            patience.show(0, "what can happen");
             stop.load(Ordering::Relaxed)
         })
     });
@@ -120,8 +112,12 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
             seeds: limits.seeds,
             ..usual
         };
-        properties.decide(&limits, &|| stop.load(Ordering::Relaxed))
+        properties.decide(&limits, &|| {
+            patience.show(phases - 1, "counterexamples to properties");
+            stop.load(Ordering::Relaxed)
+        })
     });
+    drop(patience);
     let interrupted = stop.load(Ordering::Relaxed);
     let verified = VerifyParts { output, solved, explored, interrupted, properties };
     let mut report = FindingReport::of_one();
@@ -164,7 +160,24 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     Ok(Exit::findings(findings))
 }
 
-/// Returns the checks of effects that remain for the kernel.
+/// Returns the limits of the exploration, and how many times the usual ones they are.
+fn limits(args: &Args, output: &Output) -> (ExplorationLimits, usize) {
+    let seeds = explore::events_of(&output.scenarios, &[&output.program]);
+    let effects = unproved(output);
+    let usual = ExplorationLimits::default();
+    // As many calls for each state as usual.
+    let further = args.states.div_ceil(usual.states).max(1);
+    let limits = ExplorationLimits {
+        depth: args.depth,
+        states: args.states,
+        calls: usual.calls.saturating_mul(further),
+        seeds,
+        effects,
+    };
+    (limits, further)
+}
+
+/// Returns the checks of effects that are left to the kernel.
 fn unproved(output: &Output) -> Vec<EffectCheck> {
     let plan = &output.plan;
     let verification = &output.verification;
@@ -211,17 +224,25 @@ fn interruptions() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-/// Reports the progress of a long exploration on a terminal.
+/// Reports the progress of a long exploration on a terminal: its phase, and that it goes on.
 struct ProgressNotice {
     progress: std::cell::RefCell<crate::term::Progress>,
+    begun: Instant,
+    /// The second in which the notice was written last: a search asks a hundred thousand times in one.
+    written: Cell<u64>,
 }
 
 impl ProgressNotice {
-    fn new(term: &Console) -> ProgressNotice {
-        ProgressNotice { progress: crate::term::Progress::new(term, "exploring", 1).into() }
+    fn new(term: &Console, phases: usize) -> ProgressNotice {
+        let progress = crate::term::Progress::new(term, "exploring", phases).into();
+        ProgressNotice { progress, begun: Instant::now(), written: Cell::new(0) }
     }
 
-    fn show(&self) {
-        self.progress.borrow_mut().at(0, "what can happen (Ctrl-C keeps what is known)");
+    fn show(&self, phase: usize, what: &str) {
+        let seconds = self.begun.elapsed().as_secs();
+        if self.written.replace(seconds) != seconds {
+            let text = format!("{what}, {seconds} s (Ctrl-C keeps what is known)");
+            self.progress.borrow_mut().at(phase, &text);
+        }
     }
 }

@@ -78,7 +78,7 @@ impl<'s, 'p> Product<'s, 'p> {
 
     /// Keeps the session as a witness, without what it does not need; false where it does not replay.
     fn keep(&mut self, played: &PlayedSession<'p>, args: &Json, oracle: &Oracle<'p>) -> bool {
-        let mut session = played.session(self.old.program);
+        let mut session = played.session();
         let what = Act::Call {
             id: call_id(session.len()),
             tool: self.wire.to_string(),

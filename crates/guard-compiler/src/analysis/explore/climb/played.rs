@@ -42,8 +42,8 @@ pub(crate) struct PlayedStep {
 }
 
 impl PlayedSession<'_> {
-    /// The session that was played, with what it changes under a guard.
-    pub fn session(&self, program: &Program) -> ExploredSession {
+    /// The session that was played, with what it changes under the first guard.
+    pub fn session(&self) -> ExploredSession {
         let told = |(at, step): (usize, &Rc<PlayedStep>)| {
             let mut act = Act::clone(&step.act);
             if let Act::Call { id, .. } = &mut act {
@@ -55,8 +55,13 @@ impl PlayedSession<'_> {
         };
         let steps = self.steps.iter().enumerate().map(told).collect();
         // All guards begin at the same moment.
-        let start = self.states.first().map_or(0, |session| session.clock_at().1);
-        ExploredSession { start, data: None, steps }.with_changes(program)
+        let first = self.states.first();
+        let start = first.map_or(0, |session| session.clock_at().1);
+        let session = ExploredSession { start, data: None, steps };
+        match first {
+            Some(first) => session.with_changes(first),
+            None => session,
+        }
     }
 
     /// The events, without the approvals, which are given where they are needed.
