@@ -190,8 +190,7 @@ impl<'s, 'p> Product<'s, 'p> {
         self.go_on(root.as_ref(), &allowed, &tools);
         if !self.done() {
             let called = known.called(&tools).into_iter();
-            let called: Vec<ProductNode<'p>> =
-                called.filter_map(|played| ProductNode::new(played)).collect();
+            let called: Vec<ProductNode<'p>> = called.filter_map(ProductNode::new).collect();
             self.go_on(None, &called, &tools);
             allowed.extend(called);
             if known.writers.contains(self.wire) {
@@ -199,7 +198,7 @@ impl<'s, 'p> Product<'s, 'p> {
             }
             if !self.done() {
                 let sessions = known.differing_alone(&tools).into_iter();
-                let nodes = sessions.filter_map(|played| ProductNode::new(played));
+                let nodes = sessions.filter_map(ProductNode::new);
                 nodes.for_each(|node| self.repeat(&node, FULL));
             }
         }

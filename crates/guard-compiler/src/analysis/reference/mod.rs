@@ -192,7 +192,7 @@ pub struct ReferenceSession<'p> {
     outcome: EventEffects,
 }
 
-/// What sessions of a guard share.
+/// The tables and texts of a guard that its sessions share.
 struct ReadProgram<'p> {
     program: &'p Program,
     tables: Rc<Tables<'p>>,
