@@ -24,13 +24,14 @@ pub(crate) fn fill(plan: &mut Plan) {
     }
 }
 
-/// Returns the rule of a tool whose condition takes the most steps, with their number.
+/// Returns the rule of a tool whose condition takes most of the steps, with their number; none if none does.
 pub(crate) fn costliest<'p>(plan: &'p Plan, tool: &'p Tool) -> Option<(&'p RuleMeta, u64)> {
     let denies = tool.denies.iter().map(|deny| (&deny.rule, &deny.condition));
     let invariants = tool.frame.iter().map(|at| &plan.invariants[*at as usize]);
     let invariants = invariants.map(|invariant| (&invariant.rule, &invariant.condition));
     let rules = denies.chain(invariants);
-    rules.map(|(rule, condition)| (rule, steps(plan, tool, condition))).max_by_key(|(_, n)| *n)
+    let costs = rules.map(|(rule, condition)| (rule, steps(plan, tool, condition)));
+    costs.max_by_key(|(_, n)| *n).filter(|(_, n)| *n > tool.steps / 2)
 }
 
 fn decision(plan: &Plan, tool: &Tool) -> u64 {
@@ -149,13 +150,44 @@ fn elements(plan: &Plan, tool: &Tool, e: &Expr, node: u32) -> u64 {
                 let each = entries.iter().map(|(_, value)| elements(plan, tool, e, *value));
                 each.max().unwrap_or(0)
             }
-            _ => bound(plan, type_of(plan, &tool.params, e, node)),
+            _ => bound(plan, type_at(plan, tool, e, node)),
         },
         Node::Call(Builtin::Joined, lists) => {
             let each = lists.iter().map(|list| elements(plan, tool, e, *list));
             each.fold(0, u64::saturating_add)
         }
-        _ => bound(plan, type_of(plan, &tool.params, e, node)),
+        _ => bound(plan, type_at(plan, tool, e, node)),
+    }
+}
+
+/// Returns the type of a node, if all branches on the way to it have one type.
+fn type_at(plan: &Plan, tool: &Tool, e: &Expr, node: u32) -> Option<TypeId> {
+    let ty = |node: u32| type_of(plan, &tool.params, e, node);
+    ty(node).filter(|_| agrees(e, node, &ty))
+}
+
+/// Returns true if the branches of every `if` and `else` that a value comes from have one type. An empty branch has every type.
+fn agrees(e: &Expr, node: u32, ty: &dyn Fn(u32) -> Option<TypeId>) -> bool {
+    let is_empty = |node: u32| match &e.0[node as usize] {
+        Node::None => true,
+        Node::List(items) | Node::Set(items) => items.is_empty(),
+        Node::Map(entries) => entries.is_empty(),
+        _ => false,
+    };
+    match &e.0[node as usize] {
+        Node::Else(a, b) | Node::If(_, a, b) => {
+            let one = |node: u32| agrees(e, node, ty);
+            one(*a) && (is_empty(*b) || (ty(*a) == ty(*b) && one(*b)))
+        }
+        Node::Unwrap(of) | Node::Field(of, _) | Node::Index(of, _) => agrees(e, *of, ty),
+        Node::Quantified { over, .. } => over.iter().all(|over| agrees(e, *over, ty)),
+        Node::Local(slot) => e.0.iter().all(|binder| match binder {
+            Node::Quantified { over, binders, .. } if binders.contains(slot) => {
+                over.iter().all(|over| agrees(e, *over, ty))
+            }
+            _ => true,
+        }),
+        _ => true,
     }
 }
 
@@ -175,7 +207,7 @@ fn characters(plan: &Plan, tool: &Tool, e: &Expr, node: u32) -> Option<u64> {
             let (a, b) = (characters(plan, tool, e, *a)?, characters(plan, tool, e, *b)?);
             Some(a.max(b))
         }
-        _ => match required(plan, type_of(plan, &tool.params, e, node)?)? {
+        _ => match required(plan, type_at(plan, tool, e, node)?)? {
             TypeDef::String { max_chars, max_bytes, .. } => {
                 let fewer = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();
                 fewer(*max_chars, *max_bytes)

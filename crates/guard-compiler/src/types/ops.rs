@@ -196,7 +196,9 @@ impl TypeChecker<'_, '_> {
             _ => None,
         };
         // A guard in shadow mode refuses no value that its types exclude.
-        if self.program.shadow || !literal(right) || literal(left) {
+        // What is left of a budget is less than nothing after an upgrade to a lower one.
+        let is_left = matches!(left.kind, ExprKind::Remaining(_));
+        if self.program.shadow || is_left || !literal(right) || literal(left) {
             return;
         }
         let (Some((low, high)), Some((Some(value), _))) = (range(&left.ty), range(&right.ty))

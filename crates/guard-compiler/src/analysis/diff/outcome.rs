@@ -4,6 +4,7 @@
 //! equal parts with constants are sets of values. An implication that needs a proof is not found here.
 
 use super::implied::{Placed, constant, is_total};
+use crate::hir::canon::Canon;
 use crate::hir::{Expr, ExprKind as K, Type};
 use guard_plan::plan::{CompareOp, QuantifierOp as Op};
 use guard_proof::mutant;
@@ -11,7 +12,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 
 /// Most pairs of conditions that are compared for one implication.
-const MOST_COMPARED: u32 = 4_000;
+const MOST_COMPARED: u32 = 500;
 
 /// A condition with its value.
 #[derive(Clone, Copy)]
@@ -198,8 +199,10 @@ fn value_set(outcome: ConditionOutcome) -> Option<ValueSet> {
         let op_ranges: Vec<(i64, i64)> = ranges.collect();
         Values::Numbers(if outcome.value { op_ranges } else { complement(&op_ranges) })
     };
+    // Variants are compared as texts, so both enums have to be one.
+    let ty = Canon(outcome.condition.program).ty(&crate::lower::plain(operand.ty.required()));
     Some(ValueSet {
-        of: Placed { e: operand, ..outcome.condition }.text(),
+        of: format!("{} {}", Placed { e: operand, ..outcome.condition }.text(), ty),
         values,
         // A comparison without a value is false, but for `!=`.
         missing: is_negative,

@@ -43,6 +43,16 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
     }
 }
 
+/// Returns the body of a count of commands.
+fn counts_commands(e: &Expr) -> Option<&Expr> {
+    match &e.kind {
+        K::Quantified { op: QuantifierOp::Count, over, body, .. } => {
+            over.iter().all(is_commands).then_some(body)
+        }
+        _ => None,
+    }
+}
+
 fn is_commands(e: &Expr) -> bool {
     matches!(e.kind, K::Call(Builtin::Commands, _))
 }
@@ -80,6 +90,12 @@ impl UnreadableFlag<'_> {
             K::Field(..) if matches!(self.field(e), Some("certain" | "literal")) => Some(true),
             K::Compare(op @ (CompareOp::Eq | CompareOp::Ne), a, b) if a.ty == Type::Bool => {
                 Some((self.truth(a)? == self.truth(b)?) == (*op == CompareOp::Eq))
+            }
+            K::Compare(op, a, b) if counts_commands(a).is_some() => {
+                let (Some(body), K::Int(n)) = (counts_commands(a), &b.kind) else { return None };
+                // There is one such command, or there are more.
+                let always = op.holds(1.cmp(n)) && op.holds(i64::MAX.cmp(n));
+                (self.truth(body) == Some(true) && always && *n <= 1).then_some(true)
             }
             K::Compare(CompareOp::Ne, a, _) if self.field(a).is_some() => Some(true),
             K::Compare(_, a, _) | K::In(a, _) | K::Matches(a, _) if self.field(a).is_some() => {

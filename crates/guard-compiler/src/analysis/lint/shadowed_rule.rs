@@ -94,7 +94,9 @@ fn says_more(rule: &Clause, other: &Clause) -> bool {
         }
         _ => None,
     };
-    reason(rule).is_some_and(|own| reason(other).as_ref() != Some(&own))
+    let replaces =
+        |clause: &Clause| matches!(&clause.kind, ClauseKind::Deny { replacement: Some(_), .. });
+    replaces(rule) || reason(rule).is_some_and(|own| reason(other).as_ref() != Some(&own))
 }
 
 /// Another rule of the tool that refuses all that this one does. Of two that say the same it is the earlier.

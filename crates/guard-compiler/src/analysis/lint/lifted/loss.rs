@@ -70,7 +70,9 @@ impl Loss<'_> {
             [Some(_), Some(_)] => Some(!decides),
             _ => None,
         };
+        let decided = self.decided(e);
         let (lifted, truth) = match &e.kind {
+            _ if decided.is_some() => (decided != Some(wanted), decided),
             K::Bool(value) => (false, Some(*value)),
             K::Not(a) => {
                 let a = self.after(a, !wanted);
@@ -89,13 +91,17 @@ impl Loss<'_> {
                 (a.lifted || b.lifted, truth_of([denied, b.truth], true))
             }
             K::If(condition, a, b) => {
-                let [condition, a, b] = [condition, a, b].map(|part| self.after(part, wanted));
-                let truth = match condition.truth {
-                    Some(true) => a.truth,
-                    Some(false) => b.truth,
-                    None => a.truth.filter(|truth| b.truth == Some(*truth)),
-                };
-                (condition.lifted || a.lifted || b.lifted, truth)
+                let changes = [true, false].map(|side| self.after(condition, side).lifted);
+                let [a, b] = [a, b].map(|part| self.after(part, wanted));
+                let lifted = a.lifted || b.lifted;
+                match self.after(condition, true).truth {
+                    Some(holds) => {
+                        let taken = if holds { a } else { b };
+                        let is_other = changes.contains(&true) && taken.truth == Some(!wanted);
+                        (taken.lifted || is_other, taken.truth)
+                    }
+                    None => (lifted, a.truth.filter(|truth| b.truth == Some(*truth))),
+                }
             }
             K::Quantified { op: op @ (Op::Any | Op::All), over, body, .. } => {
                 let is_empty = over.iter().any(|over| self.is_emptied(over));
@@ -139,21 +145,22 @@ impl Loss<'_> {
         AfterLoss { lifted: lifted && truth != Some(wanted), truth }
     }
 
-    /// Returns whether a comparison of numbers that stand for what is gone, or count it, is as wanted; none for other expressions.
+    /// Returns the outcome of a comparison of literals, one of which stands for what is gone.
+    fn decided(&self, e: &Expr) -> Option<bool> {
+        let K::Compare(op, a, b) = &e.kind else { return None };
+        if !self.stands_in(a) && !self.stands_in(b) {
+            return None;
+        }
+        match (self.number(a), self.number(b)) {
+            (Some(a), Some(b)) => Some(op.holds(a.cmp(&b))),
+            _ if !matches!(op, CompareOp::Eq | CompareOp::Ne) => None,
+            _ => Some((self.literal(a)? == self.literal(b)?) == (*op == CompareOp::Eq)),
+        }
+    }
+
+    /// Returns whether a comparison of numbers that count what is gone is as wanted; none for other expressions.
     fn lifts_comparison(&self, e: &Expr, wanted: bool) -> Option<bool> {
         let K::Compare(op, a, b) = &e.kind else { return None };
-        if let (true, Some(a), Some(b)) =
-            (self.stands_in(a) || self.stands_in(b), self.number(a), self.number(b))
-        {
-            return Some(op.holds(a.cmp(&b)) != wanted);
-        }
-        let is_equality = matches!(op, CompareOp::Eq | CompareOp::Ne);
-        if let (true, true, Some(a), Some(b)) =
-            (is_equality, self.stands_in(a) || self.stands_in(b), self.literal(a), self.literal(b))
-        {
-            let holds = (a == b) == (*op == CompareOp::Eq);
-            return Some(holds != wanted);
-        }
         // Fewer are counted where it is gone.
         let fewer = match op {
             CompareOp::Ne if wanted && matches!(b.kind, K::Int(0)) => a,
