@@ -155,7 +155,9 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         cache.write(&written, findings)?;
     }
     if args.format == FindingFormat::Text && report.failed() {
-        compiled.print_errors(term);
+        report.findings.retain(|finding| finding.error);
+        report.sort();
+        report.print_to_stderr(term);
     }
     Ok(Exit::findings(findings))
 }
