@@ -12,6 +12,7 @@ import ast
 import collections
 import copy
 import importlib
+import inspect
 import json
 import pathlib
 
@@ -213,7 +214,7 @@ def play(entry, truth, sidecar, guard, figures, verbose):
         for written in calls:
             tool, positional, args = parse(written)
             if positional:
-                names = importlib.import_module("inspect").signature(talk.tools[tool]).parameters
+                names = inspect.signature(talk.tools[tool]).parameters
                 args = {**dict(zip(names, positional)), **args}
             if not tool.startswith(READ_ONLY):
                 for what, wrong in talk.wrong_calls(tool, args):

@@ -332,7 +332,7 @@ pub(super) fn extracted(args: &[&Value], extract: Extractor) -> BuiltinResult {
     Ok(Value::List(found))
 }
 
-/// Lists every piece, in the order of the text.
+/// Returns the results of an extractor as `extracted` does, with repetitions.
 pub(super) fn sequence(args: &[&Value], extract: Extractor) -> BuiltinResult {
     let mut found = Vec::new();
     extract_from(args, extract, &mut |part| found.push(string(part)))?;
