@@ -331,19 +331,16 @@ impl<'p> Sides<'p> {
     fn common(&self, a: &'p Tool, b: &'p Tool) -> BTreeSet<String> {
         let mut common: BTreeSet<String> = BTreeSet::new();
         let (old, new) = (rules(self.old, a), rules(self.new, b));
-        for x in &old {
-            for y in new.iter().filter(|y| covers(**y, *x) || covers(*x, **y)) {
-                common.extend([x.text(), y.text()]);
-            }
-        }
-        // One rule may stand for several.
-        let jointly = [(&old, &new), (&new, &old)];
-        for (mine, others) in
-            jointly.iter().flat_map(|(mine, others)| mine.iter().map(move |rule| (rule, others)))
-        {
-            if !others.iter().any(|other| covers(*other, *mine)) && covered_by_any(others, *mine) {
-                common.insert(mine.text());
-                common.extend(others.iter().map(|other| other.text()));
+        for (mine, others) in [(&old, &new), (&new, &old)] {
+            for rule in mine.iter().filter(|rule| covered_by_any(others, **rule)) {
+                let mut covering: Vec<_> =
+                    others.iter().filter(|other| covers(**other, *rule)).collect();
+                if covering.is_empty() {
+                    // Several rules stand for it together.
+                    covering.extend(others);
+                }
+                common.insert(rule.text());
+                common.extend(covering.into_iter().map(|other| other.text()));
             }
         }
         let every = |program: &'p Program| {

@@ -91,16 +91,18 @@ impl Loss<'_> {
                 (a.lifted || b.lifted, truth_of([denied, b.truth], true))
             }
             K::If(condition, a, b) => {
-                let changes = [true, false].map(|side| self.after(condition, side).lifted);
+                let [yes, no] = [true, false].map(|side| self.after(condition, side));
                 let [a, b] = [a, b].map(|part| self.after(part, wanted));
-                let lifted = a.lifted || b.lifted;
-                match self.after(condition, true).truth {
+                match yes.truth {
                     Some(holds) => {
                         let taken = if holds { a } else { b };
-                        let is_other = changes.contains(&true) && taken.truth == Some(!wanted);
+                        let is_other = (yes.lifted || no.lifted) && taken.truth == Some(!wanted);
                         (taken.lifted || is_other, taken.truth)
                     }
-                    None => (lifted, a.truth.filter(|truth| b.truth == Some(*truth))),
+                    None => {
+                        let truth = a.truth.filter(|truth| b.truth == Some(*truth));
+                        (a.lifted || b.lifted, truth)
+                    }
                 }
             }
             K::Quantified { op: op @ (Op::Any | Op::All), over, body, .. } => {
@@ -124,15 +126,12 @@ impl Loss<'_> {
             // A test of what is missing is false, but for `!=`.
             K::Compare(CompareOp::Ne, a, b) => {
                 let is_missing = self.is_missing(a) || self.is_missing(b);
-                let lifted = self.lifts_comparison(e, wanted).unwrap_or(!wanted && is_missing);
+                let lifted = self.counts_fewer(e, wanted) || !wanted && is_missing;
                 (lifted, is_missing.then_some(true))
             }
             _ => {
                 let fails = self.fails(e);
-                (
-                    self.lifts_comparison(e, wanted).unwrap_or(wanted && fails),
-                    fails.then_some(false),
-                )
+                (self.counts_fewer(e, wanted) || wanted && fails, fails.then_some(false))
             }
         };
         // Of many rows or entries one is gone: nothing is certain of the others.
@@ -158,10 +157,9 @@ impl Loss<'_> {
         }
     }
 
-    /// Returns whether a comparison of numbers that count what is gone is as wanted; none for other expressions.
-    fn lifts_comparison(&self, e: &Expr, wanted: bool) -> Option<bool> {
-        let K::Compare(op, a, b) = &e.kind else { return None };
-        // Fewer are counted where it is gone.
+    /// Returns true if a comparison is less often as wanted, since it counts what is gone.
+    fn counts_fewer(&self, e: &Expr, wanted: bool) -> bool {
+        let K::Compare(op, a, b) = &e.kind else { return false };
         let fewer = match op {
             CompareOp::Ne if wanted && matches!(b.kind, K::Int(0)) => a,
             CompareOp::Eq if !wanted && matches!(b.kind, K::Int(0)) => a,
@@ -169,9 +167,9 @@ impl Loss<'_> {
             CompareOp::Lt | CompareOp::Le if !wanted => a,
             CompareOp::Le | CompareOp::Lt => b,
             CompareOp::Gt | CompareOp::Ge => b,
-            _ => return None,
+            _ => return false,
         };
-        self.counts(fewer).then_some(true)
+        self.counts(fewer)
     }
 
     /// Returns true if a test is false when the value is missing.
