@@ -13,7 +13,7 @@ mod mention;
 pub use commands::{MAX_COMMANDS, MAX_WORDS, SIMPLE_COMMAND, commands_of};
 pub use eval::{MAX_JOINED, contains_text};
 pub use extract::unreadable::{is_hidden, is_unreadable};
-pub use mention::{MAX_SAID, hear, is_mentioned};
+pub use mention::{MAX_SAID, hear, is_date_mentioned, is_mentioned, is_number_mentioned};
 
 use crate::value::{Fault, Value};
 use serde::{Deserialize, Serialize};
@@ -63,6 +63,8 @@ pub enum Builtin {
     Text,
     Path,
     Number,
+    MentionsDate,
+    MentionsNumber,
 }
 
 /// The kind of a parameter.
@@ -189,6 +191,8 @@ pub const TABLE: &[BuiltinRow] = &[
     row(B::Text, "text", &[K::Shown, K::Variants], ReturnKind::String, "The value as messages show it, whole: a path as normalised, a decimal without needless zeros, a variant by its name.", eval::shown),
     row(B::Path, "path", &[K::String, K::Workspace], ReturnKind::OptionalPath, "The path that an argument with this text would be; none where it would be refused, or where something unreadable stands in the text.", eval::read_path),
     row(B::Number, "number", &[K::String], ReturnKind::OptionalDecimal, "The decimal that the text writes, as JSON writes numbers; none for another text, and for more than six decimal places.", eval::number),
+    row(B::MentionsDate, "mentions_date", &[K::String, K::Said], ReturnKind::Bool, "Whether a prompt of the session names the day `YYYY-MM-DD`, in digits or in words; a day without a year is that day of every year.", mention::mentions_date),
+    row(B::MentionsNumber, "mentions_number", &[K::Decimal, K::Said], ReturnKind::Bool, "Whether a prompt of the session names the number, in digits or in words.", mention::mentions_number),
 ];
 
 const fn row(

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// The version of the plan's formats. A loader reads no other version.
-pub const FORMAT_VERSION: u32 = 12;
+pub const FORMAT_VERSION: u32 = 13;
 
 /// The first bytes of the binary form.
 pub const MAGIC: &[u8; 10] = b"GUARDPLAN\n";

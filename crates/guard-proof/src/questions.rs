@@ -30,7 +30,8 @@ impl<'p> Encoder<'p> {
 
     fn textual(&mut self, builtin: Builtin, values: &[SymbolicValue]) -> Encoded<SymbolicOutcome> {
         use Builtin::{
-            EndsWith, Glob, Len, Lower, Mentions, StartsWith, Text, Trim, Upper, VersionAtLeast,
+            EndsWith, Glob, Len, Lower, Mentions, MentionsDate, MentionsNumber, StartsWith, Text,
+            Trim, Upper, VersionAtLeast,
         };
         let terms: Vec<TermId> = values.iter().map(|value| self.term(value)).collect();
         let texts =
@@ -67,9 +68,16 @@ impl<'p> Encoder<'p> {
                 };
                 self.named(Sort::Text, format!("{name} {kind}"), terms)
             }
-            (StartsWith | EndsWith | Glob | VersionAtLeast | Mentions, _) if texts => {
+            (StartsWith | EndsWith | Glob | VersionAtLeast | Mentions | MentionsDate, _)
+                if texts =>
+            {
                 SymbolicOutcome::sound(SymbolicValue::Bool(self.flag(Op::Node(name), terms)))
             }
+            // Its number is a decimal: one term is one number.
+            (
+                MentionsNumber,
+                [SymbolicValue::Number(Sort::Decimal, _), SymbolicValue::Number(Sort::Text, _)],
+            ) => SymbolicOutcome::sound(SymbolicValue::Bool(self.flag(Op::Node(name), terms))),
             _ => {
                 let outcome = self.applied(Op::Node(name), terms);
                 if !builtin.row().gives.is_optional() {

@@ -117,6 +117,8 @@ pub(crate) fn never_faults(builtin: Builtin) -> bool {
             | B::Trim
             | B::StartsWith
             | B::Mentions
+            | B::MentionsDate
+            | B::MentionsNumber
             | B::EndsWith
             | B::Glob
             | B::FileName

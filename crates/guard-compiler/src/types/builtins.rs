@@ -61,7 +61,14 @@ impl TypeChecker<'_, '_> {
             if !accepts(kind, ty, same.as_ref()) {
                 let shown = self.show(&found.ty);
                 let message = format!("`{}` does not take {shown} here", name.node);
-                self.report(errors::arguments(arg.value.span, message, &signature(row)));
+                let is_int = kind == ParamKind::Decimal && matches!(ty, Type::Int(..));
+                let report = errors::arguments(arg.value.span, message, &signature(row));
+                let report = if is_int {
+                    report.help("`decimal(n)` makes a decimal of an int")
+                } else {
+                    report
+                };
+                self.report(report);
                 return broken(span);
             }
             if matches!(kind, ParamKind::Number | ParamKind::Ordered | ParamKind::Elements) {
@@ -136,7 +143,7 @@ impl TypeChecker<'_, '_> {
         let tested = row.gives == ReturnKind::Bool && scope.missing.accepts(false);
         match kind {
             ParamKind::Text | ParamKind::Measurable if *found.ty.required() == Type::Json => found,
-            ParamKind::String | ParamKind::Path
+            ParamKind::String | ParamKind::Path | ParamKind::Decimal
                 if tested && accepts(kind, found.ty.required(), None) =>
             {
                 found

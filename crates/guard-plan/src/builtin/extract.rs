@@ -275,7 +275,7 @@ pub(crate) fn figures(text: &str, emit: EmitText) {
 
 /// The units that may follow a number without a space. None of them changes the number, as `k` and
 /// `m` may, and none is a single letter, because `5G` is a name.
-const UNITS: [&str; 30] = [
+pub(super) const UNITS: [&str; 30] = [
     "kb", "mb", "gb", "tb", "kib", "mib", "gib", "tib", "mg", "kg", "lb", "lbs", "oz", "mm", "cm",
     "km", "ft", "ml", "ms", "sec", "min", "hr", "hrs", "px", "kwh", "usd", "eur", "gbp", "chf",
     "jpy",

@@ -1,28 +1,57 @@
-//! Mentions: the test whether the user's messages contain the words of a text (expressions,
-//! "Questions about the session").
+//! Mentions: the tests whether the user's messages contain the words of a text, a date or a number
+//! (expressions, "Mentions").
 //!
-//! The kernel and the reference evaluator keep the words of the prompts as one text, which this module writes and searches.
+//! The kernel and the reference evaluator keep what the prompts name as one text, which this module
+//! writes and searches. It has a line for the words of each prompt, and marks for its dates and
+//! numbers: `@2024-05-03`, `@--05-03` for a day without a year, `#1250.5`.
 
-use super::eval::{BuiltinResult, two_texts};
+mod dates;
+mod numbers;
+mod tokens;
+
+use super::eval::{BuiltinResult, confused, two_texts};
 use super::is_unreadable;
+use crate::decimal;
+use crate::time::parse_format;
 use crate::value::Value;
+use std::collections::BTreeSet;
 
-/// The maximum length of the words that a session keeps, in bytes.
+/// The maximum length of the words, dates and numbers that a session keeps, in bytes.
 pub const MAX_SAID: usize = 1 << 20;
 
-/// Adds the words of a prompt to the words of earlier prompts. Returns false, and adds nothing, if
-/// they would exceed [`MAX_SAID`].
+/// Adds what a prompt names to what earlier prompts name. Returns false, and adds nothing, if it
+/// would exceed [`MAX_SAID`].
 pub fn hear(said: &mut String, prompt: &str) -> bool {
     let words = words(prompt);
+    let marks = marks(prompt);
     // Lower-case letters may be longer than the original ones; the limit applies to the stored
     // text.
-    let fits = said.len() + words.len() < MAX_SAID;
+    let fits = said.len() + words.len() + marks.len() + 1 < MAX_SAID;
     if fits {
         said.push_str(&words);
         // No word contains a line break, so a mention lies within one prompt.
         said.push('\n');
+        said.push_str(&marks);
     }
     fits
+}
+
+/// Returns the marks of the dates and numbers of a text, with a line break after each.
+fn marks(text: &str) -> String {
+    let tokens = tokens::tokens(text);
+    let mut marks = BTreeSet::new();
+    let taken = dates::each(&tokens, &mut |day| {
+        let year = day.year.map_or("-".into(), |year| format!("{year:04}"));
+        marks.insert(format!("@{year}-{:02}-{:02}\n", day.month, day.day));
+    });
+    numbers::each(&tokens, &taken, &mut |units| {
+        marks.insert(number_mark(units));
+    });
+    marks.into_iter().collect()
+}
+
+fn number_mark(units: i64) -> String {
+    format!("#{}\n", decimal::format(units))
 }
 
 /// Returns the runs of letters and digits of a text in lower case, with a space before and after
@@ -59,30 +88,38 @@ pub fn is_mentioned(named: &str, said: &str) -> bool {
     !named.is_empty() && said.contains(&named)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// `mentions_date(x)`: a text that is no date is never mentioned.
+pub(super) fn mentions_date(args: &[&Value]) -> BuiltinResult {
+    let (date, said) = two_texts(args)?;
+    Ok(Value::Bool(is_date_mentioned(date, said)))
+}
 
-    #[test]
-    fn words_are_whole_and_of_one_prompt() {
-        let mut said = String::new();
-        assert!(hear(&mut said, "Mail the Q3-report to  ÉMILE (emile@example.org),"));
-        assert!(hear(&mut said, "please!"));
-        for named in ["report", "q3 REPORT", "émile", "emile@example.org", "to Émile", "please"] {
-            assert!(is_mentioned(named, &said), "{named}");
-        }
-        for named in ["", " - ", "repo", "port to", "example.organ", "org please", "to\nplease"] {
-            assert!(!is_mentioned(named, &said), "{named}");
-        }
-    }
+/// Returns true if one of the user's prompts names this day. The text is `YYYY-MM-DD`, or an
+/// instant that starts with it.
+pub fn is_date_mentioned(date: &str, said: &str) -> bool {
+    const LENGTH: usize = "YYYY-MM-DD".len();
+    let Some((day, time)) = date.split_at_checked(LENGTH) else { return false };
+    let is_time = |c: char| c.is_ascii_digit() || matches!(c, ':' | '.' | '+' | '-' | 'Z');
+    let is_instant = time.strip_prefix(['T', ' ']).is_some_and(|time| time.chars().all(is_time));
+    parse_format("%Y-%m-%d", day).is_some()
+        && (time.is_empty() || is_instant)
+        && (said.contains(&format!("@{day}\n")) || said.contains(&format!("@-{}\n", &day[4..])))
+}
 
-    #[test]
-    fn what_is_kept_is_bounded() {
-        let mut said = String::new();
-        assert!(hear(&mut said, "first"));
-        assert!(!hear(&mut said, &"x ".repeat(MAX_SAID / 2)));
-        assert!(hear(&mut said, "last"));
-        assert!(is_mentioned("first", &said) && is_mentioned("last", &said));
-        assert!(!is_mentioned("x x", &said));
+/// `mentions_number(x)`.
+pub(super) fn mentions_number(args: &[&Value]) -> BuiltinResult {
+    match args {
+        [Value::Decimal(units), Value::String(said)] => {
+            Ok(Value::Bool(is_number_mentioned(*units, said)))
+        }
+        _ => Err(confused()),
     }
 }
+
+/// Returns true if one of the user's prompts names this number, in units of 10⁻⁶.
+pub fn is_number_mentioned(units: i64, said: &str) -> bool {
+    said.contains(&number_mark(units))
+}
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,9 @@
 use super::context::{Bindings, Commands, Context};
 use crate::compiled::prepare::CompiledExpr;
 use crate::val::Val;
-use guard_plan::builtin::{Builtin, MAX_JOINED, commands_of, is_mentioned};
+use guard_plan::builtin::{
+    Builtin, MAX_JOINED, commands_of, is_date_mentioned, is_mentioned, is_number_mentioned,
+};
 use guard_plan::plan::NodeId;
 use guard_plan::value::{Fault, Value};
 
@@ -32,13 +34,24 @@ impl<'a> Context<'a> {
                     _ => !part.is_empty() && whole.ends_with(part),
                 })))
             }
-            (Builtin::Mentions, [named, said]) => {
+            (Builtin::Mentions | Builtin::MentionsDate, [named, said]) => {
                 let named = self.node(expr, *named, scope)?;
                 let said = self.node(expr, *said, scope)?;
                 let (Some(named), Some(said)) = (named.text(), said.text()) else {
                     return Ok(None);
                 };
-                Ok(Some(Val::Bool(is_mentioned(named, said))))
+                Ok(Some(Val::Bool(match builtin {
+                    Builtin::Mentions => is_mentioned(named, said),
+                    _ => is_date_mentioned(named, said),
+                })))
+            }
+            (Builtin::MentionsNumber, [number, said]) => {
+                let number = self.node(expr, *number, scope)?;
+                let said = self.node(expr, *said, scope)?;
+                let (Val::Decimal(units), Some(said)) = (number, said.text()) else {
+                    return Ok(None);
+                };
+                Ok(Some(Val::Bool(is_number_mentioned(units, said))))
             }
             (Builtin::Min | Builtin::Max, [a, b]) => {
                 let a = self.node(expr, *a, scope)?;

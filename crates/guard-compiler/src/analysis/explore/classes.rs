@@ -3,6 +3,7 @@
 //! Two places that are compared, assigned, or used as each other's key are of one class; what one of them is compared
 //! with may matter for all. Flow is followed without order, so classes are too large rather than too small.
 
+mod builtins;
 mod flow;
 
 use super::sample::Samples;

@@ -12,6 +12,7 @@ use super::search::{Search, roles};
 use super::session::{Act, ExploredEnding, ExploredSession, SessionStep};
 use crate::analysis::reference::{Judgement, Outline};
 use crate::hir::{ClauseKind, ExprKind, Program, ToolId, VarId};
+use guard_plan::decimal;
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision};
 use std::ops::Range;
@@ -381,6 +382,8 @@ impl<'s, 'p> Filling<'_, 's, 'p> {
     fn help(&mut self, help: Help, args: &[Value]) -> Option<()> {
         let text = |value: &Value| match value {
             Value::String(text) | Value::Path(text) => Some(text.to_string()),
+            Value::Int(number) => Some(number.to_string()),
+            Value::Decimal(units) => Some(decimal::format(*units)),
             _ => None,
         };
         match help {

@@ -7,7 +7,6 @@ use crate::analysis::reference::ReferenceSession;
 use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, FactId, Learn, Range, Step, Target, ToolId, Type,
 };
-use guard_plan::builtin::Builtin as B;
 use guard_plan::plan::{EffectOp, QuantifierOp, SourceKind, UrlPart};
 use guard_plan::value::Value;
 use guard_proof::mutant;
@@ -509,80 +508,6 @@ impl<'p> Classes<'p> {
         };
         let part = self.node(part);
         self.relate(na, Some(a), Some(part), None, session);
-        None
-    }
-
-    /// The texts an expression may be, if they are constants.
-    pub(super) fn constants(
-        &self,
-        node: Option<usize>,
-        e: &Expr,
-        session: &ReferenceSession,
-    ) -> Vec<String> {
-        if let Ok(Value::String(text)) = session.closed(e, &|_| None)
-            && is_constant(e)
-        {
-            return vec![text.into()];
-        }
-        let text = |hint: &Hint| match hint {
-            Hint::Is(Value::String(text)) => Some(text.to_string()),
-            _ => None,
-        };
-        node.map(|node| self.hints[node].iter().filter_map(text).collect()).unwrap_or_default()
-    }
-
-    pub(super) fn call(
-        &mut self,
-        builtin: B,
-        args: &'p [Expr],
-        cx: &mut ClassContext,
-        session: &ReferenceSession,
-    ) -> Option<usize> {
-        let nodes: Vec<Option<usize>> =
-            args.iter().map(|arg| self.visit(arg, cx, session)).collect();
-        nodes.iter().for_each(|node| self.mark_opaque(*node));
-        let first = nodes.first().copied().flatten();
-        let texts = match args.get(1) {
-            Some(arg) => self.constants(nodes[1], arg, session),
-            None => Vec::new(),
-        };
-        match builtin {
-            B::StartsWith => texts.into_iter().for_each(|t| self.hint(first, Hint::Begins(t))),
-            B::EndsWith => texts.into_iter().for_each(|t| self.hint(first, Hint::Ends(t))),
-            B::Glob => texts.into_iter().for_each(|t| self.hint(first, Hint::Globs(t))),
-            B::VersionAtLeast => {
-                texts.into_iter().for_each(|t| self.hint(first, Hint::Is(Value::String(t.into()))))
-            }
-            // A prompt that is the text names it.
-            B::Mentions => self.link(first, nodes[1]),
-            B::Min | B::Max | B::Joined => {
-                self.link(first, nodes[1]);
-                return first.or(nodes[1]);
-            }
-            B::Concat => return first.or(nodes[1]),
-            B::Len => return self.read_node(ValuePlace::Length(first?)),
-            B::EmailDomain => return self.read_node(ValuePlace::Domain(first?)),
-            B::EmailLocal => return self.read_node(ValuePlace::Local(first?)),
-            // What is held against the text of a number is no number.
-            B::Text => return first.filter(|_| matches!(args[0].ty, Type::Path | Type::Url)),
-            B::Emails
-            | B::Urls
-            | B::Hosts
-            | B::Links
-            | B::Paths
-            | B::Ibans
-            | B::Phones
-            | B::Numbers
-            | B::Dates
-            | B::Quoted
-            | B::Names
-            | B::Words
-            | B::Split
-            | B::Commands => {
-                return self.read_node(ValuePlace::Found(first?, format!("{builtin:?}")));
-            }
-            _ => return first,
-        }
         None
     }
 }
