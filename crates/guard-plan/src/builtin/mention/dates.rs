@@ -113,7 +113,7 @@ fn numeric(text: Cursor<'_, '_>) -> Option<DatePlace> {
     let mut pieces: Vec<&str> = first.text.split('.').collect();
     while let Some(piece) = end.token().filter(|_| end.is_chained()) {
         pieces.push(piece.text);
-        if piece.gap != mark || first.text.contains('.') {
+        if piece.gap != mark || first.text.contains('.') || pieces.len() > 3 {
             return None;
         }
         end = end.after(1);
@@ -208,6 +208,9 @@ impl DayOfMonth {
     }
 }
 
+/// The days that one list may have. It bounds the work at each place of a text.
+const MAX_DAYS: usize = 31;
+
 /// Reads days of a month: `3`, `3rd`, `third`, `3-5`, `3rd and 5th`.
 fn days_of_month<'a, 't>(text: Cursor<'a, 't>) -> Option<(Vec<DayOfMonth>, Cursor<'a, 't>)> {
     let (first, mut is_ordinal, mut end) = day_of_month(text)?;
@@ -219,7 +222,7 @@ fn days_of_month<'a, 't>(text: Cursor<'a, 't>) -> Option<(Vec<DayOfMonth>, Curso
         let listed = end.follows(&[",", "&"]).then_some(end);
         let then = if ranged { Some(end) } else { joined.or(listed).filter(|_| is_ordinal) };
         match then.and_then(day_of_month) {
-            Some((day, ordinal, next)) if ranged || ordinal => {
+            Some((day, ordinal, next)) if (ranged || ordinal) && days.len() < MAX_DAYS => {
                 days.push(day);
                 (is_ordinal, end) = (ordinal, next);
             }

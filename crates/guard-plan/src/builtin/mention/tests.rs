@@ -210,3 +210,64 @@ fn only_dates_are_mentioned_as_dates() {
     assert!(hear(&mut said, "@2027-01-02x\n@2027-01-02\n#7q\n#--"));
     assert!(is_date_mentioned("2027-01-02", &said) && !is_number_mentioned(7_000_000, &said));
 }
+
+/// Texts of these pieces in any order are read without a panic, and in time that grows with their
+/// length.
+#[test]
+fn any_text_is_read() {
+    const PIECES: [&str; 40] = [
+        "1",
+        "20",
+        "2024",
+        "31",
+        "1.5",
+        "1,000",
+        "20240503",
+        "99999999999999999999",
+        "-",
+        "/",
+        ".",
+        ",",
+        " ",
+        "\n",
+        "'",
+        "$",
+        "€",
+        "th",
+        "st",
+        "May",
+        "sept",
+        "the ",
+        " of ",
+        " and ",
+        " a ",
+        "half",
+        "hundred",
+        "thousand",
+        "million",
+        "dozen",
+        "twenty",
+        "one",
+        "point",
+        "zero",
+        "k",
+        "M",
+        "T",
+        "cents",
+        "last day",
+        "é",
+    ];
+    let mut random = crate::random::Rng::new(7);
+    for _ in 0..20_000 {
+        let length = random.below(14);
+        let text: String = (0..length).map(|_| *random.pick(&PIECES)).collect();
+        let marks = marks(&text);
+        assert!(marks.is_ascii() && (marks.is_empty() || marks.ends_with('\n')), "{text:?}");
+    }
+    for piece in PIECES
+        .iter()
+        .flat_map(|piece| [piece.to_string(), format!("{piece} "), format!("{piece}-")])
+    {
+        marks(&piece.repeat(30_000 / piece.len()));
+    }
+}
