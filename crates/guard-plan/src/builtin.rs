@@ -13,7 +13,9 @@ mod mention;
 pub use commands::{MAX_COMMANDS, MAX_WORDS, SIMPLE_COMMAND, commands_of};
 pub use eval::{MAX_JOINED, contains_text};
 pub use extract::unreadable::{is_hidden, is_unreadable};
-pub use mention::{MAX_SAID, hear, is_date_mentioned, is_mentioned, is_number_mentioned};
+pub use mention::{
+    MAX_SAID, hear, is_code_mentioned, is_date_mentioned, is_mentioned, is_number_mentioned,
+};
 
 use crate::value::{Fault, Value};
 use serde::{Deserialize, Serialize};
@@ -65,6 +67,7 @@ pub enum Builtin {
     Number,
     MentionsDate,
     MentionsNumber,
+    MentionsCode,
 }
 
 /// The kind of a parameter.
@@ -193,6 +196,7 @@ pub const TABLE: &[BuiltinRow] = &[
     row(B::Number, "number", &[K::String], ReturnKind::OptionalDecimal, "The decimal that the text writes, as JSON writes numbers; none for another text, and for more than six decimal places.", eval::number),
     row(B::MentionsDate, "mentions_date", &[K::String, K::Said], ReturnKind::Bool, "Whether a prompt of the session names the day `YYYY-MM-DD`, in digits or in words; a day without a year is that day of every year.", mention::mentions_date),
     row(B::MentionsNumber, "mentions_number", &[K::Decimal, K::Said], ReturnKind::Bool, "Whether a prompt of the session names the number, in digits or in words.", mention::mentions_number),
+    row(B::MentionsCode, "mentions_code", &[K::String, K::Said], ReturnKind::Bool, "Whether a prompt of the session names the code, whatever divides it: `4111 1111-1111 1111` is `4111111111111111`.", mention::mentions_code),
 ];
 
 const fn row(

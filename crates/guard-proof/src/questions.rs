@@ -30,8 +30,8 @@ impl<'p> Encoder<'p> {
 
     fn textual(&mut self, builtin: Builtin, values: &[SymbolicValue]) -> Encoded<SymbolicOutcome> {
         use Builtin::{
-            EndsWith, Glob, Len, Lower, Mentions, MentionsDate, MentionsNumber, StartsWith, Text,
-            Trim, Upper, VersionAtLeast,
+            EndsWith, Glob, Len, Lower, Mentions, MentionsCode, MentionsDate, MentionsNumber,
+            StartsWith, Text, Trim, Upper, VersionAtLeast,
         };
         let terms: Vec<TermId> = values.iter().map(|value| self.term(value)).collect();
         let texts =
@@ -68,9 +68,11 @@ impl<'p> Encoder<'p> {
                 };
                 self.named(Sort::Text, format!("{name} {kind}"), terms)
             }
-            (StartsWith | EndsWith | Glob | VersionAtLeast | Mentions | MentionsDate, _)
-                if texts =>
-            {
+            (
+                StartsWith | EndsWith | Glob | VersionAtLeast | Mentions | MentionsCode
+                | MentionsDate,
+                _,
+            ) if texts => {
                 SymbolicOutcome::sound(SymbolicValue::Bool(self.flag(Op::Node(name), terms)))
             }
             // Its number is a decimal: one term is one number.

@@ -346,7 +346,7 @@ pub(crate) fn learn_of_failure(span: Span, tool: &str, declared: Span) -> Diagno
 pub(crate) fn learn_of_argument(span: Span, what: &str) -> Diagnostic {
     let message = format!("the agent chooses {what}, and this learns it");
     Diagnostic::error("G0317", span, message)
-        .label("nothing that the result says is part of this row")
+        .label("no column of this row, and no `when`, reads the result alone")
         .help("learn a part of the result beside the argument, or add `when` with what the result says of it")
 }
 

@@ -117,6 +117,7 @@ pub(crate) fn never_faults(builtin: Builtin) -> bool {
             | B::Trim
             | B::StartsWith
             | B::Mentions
+            | B::MentionsCode
             | B::MentionsDate
             | B::MentionsNumber
             | B::EndsWith

@@ -85,9 +85,8 @@ impl TypeChecker<'_, '_> {
             for clause in &tool.clauses {
                 if let hir::ClauseKind::Learn(learn) = &clause.kind
                     && let Some(cause) = flow.lesson(at, learn).err().or(flow.mixed(at, learn))
-                    // A part with a reported error may be a part of the result that endorses the
-                    // argument next to it.
-                    && (cause.level() == DistrustLevel::Untrusted || !learn.exprs().any(is_broken))
+                    // A part with a reported error may be a trusted part of the result.
+                    && !learn.exprs().any(is_broken)
                 {
                     found.push(self.untrusted(at, clause.rule.span, cause));
                 }

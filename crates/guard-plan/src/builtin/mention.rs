@@ -106,6 +106,35 @@ pub fn is_date_mentioned(date: &str, said: &str) -> bool {
         && (said.contains(&format!("@{day}\n")) || said.contains(&format!("@-{}\n", &day[4..])))
 }
 
+/// `mentions_code(x)`.
+pub(super) fn mentions_code(args: &[&Value]) -> BuiltinResult {
+    let (code, said) = two_texts(args)?;
+    Ok(Value::Bool(is_code_mentioned(code, said)))
+}
+
+/// The letters and digits of a code.
+const CODE_LENGTH: std::ops::RangeInclusive<usize> = 4..=64;
+
+/// Returns true if one of the user's prompts names this code: its letters and digits are those of
+/// whole words that stand next to one another. A text without a digit, or of another length, is
+/// compared word by word.
+pub fn is_code_mentioned(named: &str, said: &str) -> bool {
+    let letters = named.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase);
+    let code: Vec<char> = letters.take(CODE_LENGTH.end() + 1).collect();
+    let is_code = CODE_LENGTH.contains(&code.len()) && code.iter().any(char::is_ascii_digit);
+    if !is_code || is_unreadable(named) {
+        return is_mentioned(named, said);
+    }
+    // A mark is a line of one word, and the first line of a prompt begins with a blank.
+    let begins = |words: &&str| {
+        let mut rest = words.chars();
+        code.iter().all(|c| rest.by_ref().find(|said| *said != ' ') == Some(*c))
+            && rest.next() == Some(' ')
+    };
+    let mut starts = said.match_indices(' ').map(|(at, _)| &said[at + 1..]);
+    starts.any(|words| begins(&words))
+}
+
 /// `mentions_number(x)`.
 pub(super) fn mentions_number(args: &[&Value]) -> BuiltinResult {
     match args {

@@ -4,7 +4,8 @@ use super::context::{Bindings, Commands, Context};
 use crate::compiled::prepare::CompiledExpr;
 use crate::val::Val;
 use guard_plan::builtin::{
-    Builtin, MAX_JOINED, commands_of, is_date_mentioned, is_mentioned, is_number_mentioned,
+    Builtin, MAX_JOINED, commands_of, is_code_mentioned, is_date_mentioned, is_mentioned,
+    is_number_mentioned,
 };
 use guard_plan::plan::NodeId;
 use guard_plan::value::{Fault, Value};
@@ -34,7 +35,7 @@ impl<'a> Context<'a> {
                     _ => !part.is_empty() && whole.ends_with(part),
                 })))
             }
-            (Builtin::Mentions | Builtin::MentionsDate, [named, said]) => {
+            (Builtin::Mentions | Builtin::MentionsDate | Builtin::MentionsCode, [named, said]) => {
                 let named = self.node(expr, *named, scope)?;
                 let said = self.node(expr, *said, scope)?;
                 let (Some(named), Some(said)) = (named.text(), said.text()) else {
@@ -42,7 +43,8 @@ impl<'a> Context<'a> {
                 };
                 Ok(Some(Val::Bool(match builtin {
                     Builtin::Mentions => is_mentioned(named, said),
-                    _ => is_date_mentioned(named, said),
+                    Builtin::MentionsDate => is_date_mentioned(named, said),
+                    _ => is_code_mentioned(named, said),
                 })))
             }
             (Builtin::MentionsNumber, [number, said]) => {

@@ -97,8 +97,8 @@ impl<'t> PrintedText<'t> {
             .map_or(start, |at| source.docs[at].1)
     }
 
-    /// Begins an element on a new line: comments and blank lines before it, comments from inside it up to
-    /// `front_end`, its documentation.
+    /// Begins an element on a new line: comments and blank lines before it, its documentation, comments
+    /// from inside it up to `front_end`.
     pub fn lead(&mut self, start: u32, front_end: u32, docs: &[String], mut first: bool) {
         let place = self.start(start);
         while self.comment_before(place) {
@@ -107,11 +107,12 @@ impl<'t> PrintedText<'t> {
         if !first && self.blank_before(place) {
             self.out.push('\n');
         }
+        self.docs(docs, "///");
+        // The documentation stays above what it describes.
         while self.comment_before(front_end) {
             self.line();
             self.comment();
         }
-        self.docs(docs, "///");
         self.line();
     }
 

@@ -231,9 +231,30 @@ impl<'t> NumberReader<'_, 't> {
     fn numeral(&self, at: usize) -> Found {
         let token = self.token(at).filter(|token| token.is_numeral)?;
         let (is_negative, is_money) = self.sign(at, token)?;
-        let (end, is_money) = self.unit(at, is_money)?;
-        let units = Units::from(decimal::parse(&plain(token.text, is_money)?)?);
+        let groups = self.spaced_groups(at);
+        let (end, is_money) = self.unit(at + groups.len(), is_money)?;
+        let units =
+            Units::from(decimal::parse(&(plain(token.text, is_money)? + &groups.concat()))?);
         Some((if is_negative { -units } else { units }, end))
+    }
+
+    /// Returns the groups of three digits that belong to the numeral: `10 000`. Between other groups
+    /// than `000`, an ordinary blank divides two numbers.
+    fn spaced_groups(&self, at: usize) -> Vec<&'t str> {
+        const THIN: [&str; 3] = ["\u{a0}", "\u{202f}", "\u{2009}"];
+        let is_group = |token: &&Token<'_>| {
+            let is_thin = THIN.contains(&token.gap);
+            let is_whole = token.is_numeral && token.text.len() == 3 && token.digits(3).is_some();
+            is_whole && (is_thin || token.gap == " " && token.text == "000")
+        };
+        let starts = self.token(at).is_some_and(|token| token.digits(3).is_some());
+        let rest = self.tokens.get(at + 1..).unwrap_or_default();
+        rest.iter()
+            .take_while(is_group)
+            .take(6)
+            .filter(|_| starts)
+            .map(|token| token.text)
+            .collect()
     }
 
     /// Returns whether the numeral is negative, and whether a currency stands before it. Returns
@@ -253,9 +274,15 @@ impl<'t> NumberReader<'_, 't> {
             let currency = before.filter(|word| CURRENCY_CODES.iter().any(|code| word.is(code)));
             return (is_money || currency.is_some()).then_some((false, true));
         }
-        let ties = |c: char| matches!(c, '/' | '_' | '@' | '.' | '\\' | '\'' | '’');
-        let is_time = gap == ":" && before.is_some_and(|token| token.is_numeral);
-        (!gap.ends_with(ties) && !is_time).then_some((false, is_money))
+        let after_numeral = before.is_some_and(|token| token.is_numeral);
+        let is_tied = match gap {
+            ":" => after_numeral,
+            // `100@20` is a price each.
+            "@" => !after_numeral && !is_money,
+            "'" | "’" => before.is_some(),
+            _ => gap.ends_with(['/', '_', '@', '.', '\\']),
+        };
+        (!is_tied).then_some((false, is_money))
     }
 
     /// Returns the place after the numeral and its unit, and whether it is money. Returns `None` if
@@ -276,7 +303,8 @@ impl<'t> NumberReader<'_, 't> {
         let is_tied = match next.gap {
             _ if next.text.is_empty() => false,
             "-" | "/" | ":" => next.is_numeral,
-            "_" | "@" | "." | "\\" => true,
+            "@" => !next.is_numeral,
+            "_" | "." | "\\" => true,
             _ => false,
         };
         let is_money = is_money

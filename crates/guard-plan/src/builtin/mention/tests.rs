@@ -211,6 +211,28 @@ fn only_dates_are_mentioned_as_dates() {
     assert!(is_date_mentioned("2027-01-02", &said) && !is_number_mentioned(7_000_000, &said));
 }
 
+#[test]
+fn a_code_is_named_whatever_divides_it() {
+    let mut said = String::new();
+    assert!(hear(&mut said, "Card 4111-1111 1111/1111, contact USR-002, order 12"));
+    assert!(hear(&mut said, "345 and Ann"));
+    for code in
+        ["4111111111111111", "4111 1111 1111 1111", "usr002", "USR-002", "US R00 2", "12", "Ann"]
+    {
+        assert!(is_code_mentioned(code, &said), "{code}");
+    }
+    // Parts of words, words of two prompts, texts without a digit, marks.
+    for code in
+        ["", "-", "1111111111", "411111111111111", "USR00", "order12345", "contactusr", "ann345"]
+    {
+        assert!(!is_code_mentioned(code, &said), "{code}");
+    }
+    let long = "a1".repeat(40);
+    assert!(hear(&mut said, &format!("{long} a1a1 {}", "1".repeat(64))));
+    assert!(is_code_mentioned(&long, &said) && is_code_mentioned(&"1".repeat(64), &said));
+    assert!(!is_code_mentioned(&"a1".repeat(42), &said));
+}
+
 /// Texts of these pieces in any order are read without a panic, and in time that grows with their
 /// length.
 #[test]

@@ -20,14 +20,15 @@ use std::path::{Path, PathBuf};
 pub struct Args {
     /// A guard or a plan
     pub file: PathBuf,
-    /// Read commands from this file instead of standard input
+    /// Read commands from this file; `-` is standard input
     #[arg(long, value_name = "FILE")]
     pub script: Option<PathBuf>,
 }
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Console) -> CommandResult {
-    if args.file.as_os_str() == "-" && args.script.is_none() {
+    let script = args.script.as_ref().filter(|script| script.as_os_str() != "-");
+    if args.file.as_os_str() == "-" && script.is_none() {
         return Err(Failure::new(
             "the guard and the commands cannot both come from standard input",
         )
@@ -39,11 +40,11 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     };
     let guard = play::guard(plan)?;
     let mut repl = Repl::new(&guard, term.out)?;
-    if let Some(script) = &args.script {
+    if let Some(script) = script {
         let text = files::read_text(script).map_err(|why| files::unreadable(script, &why))?;
         return drive(&mut repl, text.as_bytes(), term, false);
     }
-    let typed = std::io::stdin().is_terminal();
+    let typed = args.script.is_none() && std::io::stdin().is_terminal();
     if typed {
         term.print(&repl.greeting())?;
     }

@@ -131,7 +131,9 @@ impl<'a> Repl<'a> {
                 .iter()
                 .flat_map(|t| [t.name.as_str(), t.wire_name.as_str()])
                 .chain(VERBS);
-            let near = near::did_you_mean(&typed.tool, names);
+            let command = COMMANDS.iter().find(|(name, ..)| *name == typed.tool);
+            let command = command.map(|(_, usage, _)| format!("the command is written `{usage}`"));
+            let near = command.or_else(|| near::did_you_mean(&typed.tool, names));
             let near =
                 near.unwrap_or_else(|| "`:tools` lists the tools, `:help` the commands".into());
             return Err(format!("no tool and no command is called `{}`; {near}", typed.tool));

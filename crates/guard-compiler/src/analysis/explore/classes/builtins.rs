@@ -60,7 +60,7 @@ impl<'p> Classes<'p> {
                 texts.into_iter().for_each(|t| self.hint(first, Hint::Is(Value::String(t.into()))))
             }
             // A prompt that is the text names it.
-            B::Mentions => self.link(first, nodes[1]),
+            B::Mentions | B::MentionsCode => self.link(first, nodes[1]),
             B::MentionsDate => {
                 self.hint(first, Hint::Is(Value::String("2026-11-15".into())));
                 self.link(first, nodes[1]);
