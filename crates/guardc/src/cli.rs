@@ -8,7 +8,9 @@ use clap::{Parser, Subcommand};
 /// Compiles, checks, tests and runs guards: small specs that govern the tool calls of AI agents
 #[derive(Debug, Parser)]
 #[command(name = "guardc", version, propagate_version = false, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 fine, 1 findings, 2 usage or input and output.")]
+#[command(
+    after_help = "Exit codes: 0 no findings, 1 findings, 2 wrong usage, or an input or output error."
+)]
 pub struct Cli {
     /// When to use colour: auto, always or never
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]

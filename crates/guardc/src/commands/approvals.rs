@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// The maximum time to wait for a session that another process uses.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Shows and answers what waits for a person: calls that need an approval, halted sessions
+/// Lists and answers what waits for a person: calls that need an approval, and halted sessions
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The store of the sessions [default: guard in the user's state folder]
@@ -33,37 +33,37 @@ pub struct Args {
 pub enum ApprovalAction {
     /// Lists the requests that wait
     List {
-        /// Those that are answered too
+        /// List answered requests too
         #[arg(long)]
         all: bool,
-        /// As JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
     /// Shows one request: the exact call, the rules and their values, the answers
     Show {
-        /// The request, or how its id begins
+        /// The id of the request, or the beginning of the id
         request: String,
     },
     /// Grants a request: for one call within an hour, unless `--for` says otherwise
     Grant {
-        /// The request, or how its id begins
+        /// The id of the request, or the beginning of the id
         request: String,
-        /// Who grants
+        /// The person who grants it
         #[arg(long, value_name = "NAME")]
         by: String,
-        /// The role in which; needed where several are asked
+        /// The role in which they grant it; needed if the call needs several roles
         #[arg(long, value_name = "ROLE")]
         role: Option<String>,
-        /// For identical calls during this time, such as `30m`
+        /// Grant all identical calls during this time, such as `30m`
         #[arg(long = "for", value_name = "TIME", value_parser = crate::commands::hook::duration)]
         span: Option<std::time::Duration>,
     },
     /// Refuses a request; the agent reads why
     Reject {
-        /// The request, or how its id begins
+        /// The id of the request, or the beginning of the id
         request: String,
-        /// Who refuses
+        /// The person who refuses it
         #[arg(long, value_name = "NAME")]
         by: String,
         /// The reason
@@ -77,18 +77,18 @@ pub enum ApprovalAction {
         /// The guard or plan of the session
         #[arg(long, value_name = "FILE")]
         plan: PathBuf,
-        /// Who resumes it
+        /// The person who resumes it
         #[arg(long, value_name = "NAME")]
         by: String,
-        /// The role in which
+        /// The role in which they resume it
         #[arg(long, value_name = "ROLE")]
         role: String,
     },
     /// Takes the grants of a request back
     Revoke {
-        /// The request, or how its id begins
+        /// The id of the request, or the beginning of the id
         request: String,
-        /// Who revokes
+        /// The person who revokes it
         #[arg(long, value_name = "NAME")]
         by: String,
     },

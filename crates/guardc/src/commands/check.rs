@@ -19,10 +19,10 @@ pub struct Args {
     /// Files and directories (walked for `.guard` files); `-` is standard input
     #[arg(default_value = ".")]
     pub paths: Vec<PathBuf>,
-    /// How findings are written
+    /// The format of the findings
     #[arg(long, value_enum, default_value_t)]
     pub format: FindingFormat,
-    /// The name standard input is shown and resolved by
+    /// Treat standard input as a file of this path
     #[arg(long, value_name = "PATH")]
     pub stdin_filename: Option<PathBuf>,
     /// Treat warnings as errors

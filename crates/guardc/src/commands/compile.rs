@@ -17,16 +17,18 @@ use std::path::{Path, PathBuf};
 pub struct Args {
     /// The guard; `-` is standard input
     pub file: PathBuf,
-    /// Where the plan goes; `-` is standard output [default: FILE with `.plan` or `.plan.json`]
+    /// Write the plan to this file; `-` is standard output [default: FILE with `.plan` or
+    /// `.plan.json`]
     #[arg(long, short, value_name = "OUT")]
     pub output: Option<PathBuf>,
-    /// The plan's form
+    /// The format of the plan
     #[arg(long, value_enum, default_value_t)]
     pub emit: EmittedForm,
-    /// Leave the plan as it was lowered: it decides the same, in more steps
+    /// Do not optimize the plan: it decides the same, in more steps
     #[arg(long)]
     pub no_optimize: bool,
-    /// Let this SMT solver (`z3`, `cvc5`, or a path) hint at more proofs; each still needs a certificate of ours
+    /// Let this SMT solver (`z3`, `cvc5` or a path) suggest more proofs; Guard checks each of them
+    /// itself
     #[arg(long, value_name = "SOLVER", conflicts_with = "no_optimize")]
     pub solver: Option<PathBuf>,
 }

@@ -7,7 +7,7 @@ use clap::CommandFactory;
 /// Prints a completion script
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// For which shell
+    /// The shell
     pub shell: clap_complete::Shell,
 }
 

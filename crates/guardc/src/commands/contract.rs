@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// The maximum length of a text in bytes, because a device may have no end.
 const MAX_TEXT: u64 = 1 << 30;
 
-/// Judges what a producer wrote by a contract; writes its JSON Schema or its prompt
+/// Checks a producer's text against a contract; prints the contract's JSON Schema or prompt
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What to do with it.
@@ -29,31 +29,32 @@ pub struct Args {
 /// The subcommands of `guardc contract`.
 #[derive(Debug, clap::Subcommand)]
 pub enum ContractCommand {
-    /// Judges a text, unit by unit. Exit code 0: valid, 1: partial, 3: nothing is left
+    /// Checks a text, unit by unit. Exit code 0: valid, 1: partial, 3: nothing survived
     Check {
         /// The text and its circumstances.
         #[command(flatten)]
         text: ContractText,
-        /// The format of the report: `values` is only what survived
+        /// The format of the report
         #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
         format: ContractFormat,
     },
-    /// Prints what to tell the producer of a text so that it mends it; nothing for a valid one. Exit codes as of `check`
+    /// Prints the message that asks the producer to correct a text; nothing for a valid text. Exit
+    /// codes as for `check`
     Reask {
         /// The text and its circumstances.
         #[command(flatten)]
         text: ContractText,
     },
-    /// The JSON Schema of what the contract wants (draft 2020-12)
+    /// Prints the JSON Schema of a contract (draft 2020-12)
     Schema {
         /// The contract and the host's lists.
         #[command(flatten)]
         hint: HintArgs,
-        /// `strict`: what APIs with strict structured outputs accept
+        /// The part of JSON Schema that the schema may use
         #[arg(long, value_enum, value_name = "PROFILE", default_value = "full")]
         profile: Profile,
     },
-    /// What to tell a producer
+    /// Prints the prompt for a producer
     Prompt(HintArgs),
 }
 
@@ -83,7 +84,7 @@ pub struct HintArgs {
     /// Which contract.
     #[command(flatten)]
     pub of: ContractArgs,
-    /// A list that references may name: a file that holds a JSON array
+    /// The values that references may name: a file that holds a JSON array
     #[arg(long, value_name = "NAME=FILE")]
     pub known: Vec<String>,
 }
@@ -96,13 +97,13 @@ pub struct ContractText {
     pub of: ContractArgs,
     /// The text; `-` is standard input
     pub text: PathBuf,
-    /// Why the producer stopped, as it says: `stop`, `length`
+    /// The reason that the producer gave for stopping, such as `stop` or `length`
     #[arg(long, value_name = "REASON")]
     pub finish_reason: Option<String>,
-    /// A list that references may name: a file that holds a JSON array
+    /// The values that references may name: a file that holds a JSON array
     #[arg(long, value_name = "NAME=FILE")]
     pub known: Vec<String>,
-    /// The data that `source start` of the guard learns from: a file that holds JSON
+    /// The data from which `source start` of the guard learns: a JSON file
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
     /// The user's words, from which `source prompt` of the guard learns

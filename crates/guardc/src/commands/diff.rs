@@ -16,17 +16,17 @@ use guard_syntax::span::Span;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Says what a new guard allows that an old one denied, and the reverse
+/// Compares two guards: what the new one allows that the old one denied, and the reverse
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The guard as it was
+    /// The old guard
     pub old: PathBuf,
-    /// The guard as it is to be
+    /// The new guard
     pub new: PathBuf,
-    /// How the answer is written
+    /// The format of the answer
     #[arg(long, value_enum, default_value_t)]
     pub format: DiffFormat,
-    /// The changes that are allowed: the exit code is 1 where there are others, 3 where that is not decided
+    /// The changes that are allowed: exit code 1 if there are others, 3 if that is not decided
     #[arg(long, value_enum, default_value_t)]
     pub allow: Allow,
 }
@@ -46,12 +46,12 @@ pub enum DiffFormat {
 /// The changes that are allowed and thus no finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Allow {
-    /// Nothing.
+    /// No change.
     None,
-    /// More may be refused, nothing more allowed.
+    /// The new guard may refuse more, and allow nothing more.
     #[default]
     Tighten,
-    /// Anything.
+    /// Any change.
     Any,
 }
 

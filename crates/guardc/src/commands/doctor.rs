@@ -16,7 +16,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Checks the hooks of coding agents: installed, fail-closed, with a guard and a store that can be used
+/// Checks that the hooks of coding agents are installed, fail closed, and can use their guard and
+/// store
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The agents [default: those whose settings have a hook]

@@ -13,11 +13,11 @@ use guard_plan::plan::Plan;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Writes the part of a guard that an agent's own static rules can say, and lists the rest
+/// Writes the rules of a guard that an agent's own settings can express, and lists the others
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The rules refuse, or ask, where the guard does; they allow nothing. What they cannot say is listed on\n\
-                  standard error, with its reason: the hook decides it (`guardc install`)."
+    after_help = "The rules refuse, or ask, where the guard does; they allow nothing. What they cannot express is\n\
+                  listed on standard error with the reason: there the hook decides (`guardc install`)."
 )]
 pub struct Args {
     /// The agent: claude-code, codex or gemini
@@ -26,10 +26,10 @@ pub struct Args {
     /// A guard or a plan; `-` is a guard on standard input. A plan has no tests, and so no examples
     #[arg(value_name = "GUARD")]
     pub guard: PathBuf,
-    /// Where the rules go, a file that is not there yet [default: standard output]
+    /// Write the rules to this file, which must not exist yet [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// How the list is written: `json` is one object on standard output, with the rules in it
+    /// The format of the list; with `json`, the rules are part of it
     #[arg(long, value_enum, default_value_t)]
     pub format: ExportFormat,
 }

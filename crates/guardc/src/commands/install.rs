@@ -16,13 +16,13 @@ pub const TIMEOUT: u64 = 30;
 /// The place of the settings.
 #[derive(Debug, clap::Args)]
 pub struct SettingsPlace {
-    /// The settings in the home directory, for all projects [default: those of the project]
+    /// Use the settings in the home directory, for all projects [default: those of the project]
     #[arg(long, conflicts_with_all = ["project", "settings"])]
     pub user: bool,
-    /// The project
+    /// The folder of the project
     #[arg(long, value_name = "DIR", default_value = ".", hide_default_value = true)]
     pub project: PathBuf,
-    /// The settings file itself
+    /// Use this settings file
     #[arg(long, value_name = "FILE", conflicts_with = "project")]
     pub settings: Option<PathBuf>,
 }

@@ -22,16 +22,16 @@ pub struct Args {
     /// Traces, or folders of them; `-` is standard input
     #[arg(required = true, value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
-    /// Read logs that are no traces of Guard: a form, or `auto`
+    /// Read logs of other programs in this format, instead of traces of Guard
     #[arg(long, value_enum, value_name = "FORM")]
     pub from: Option<From>,
-    /// The guard to write, which is not there yet [default: standard output]
+    /// The guard to write; the file must not exist yet [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// The name of the guard [default: the name of the file, else `suggested`]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Least observations of a rule: values of a parameter, or sessions with calls of a tool
+    /// The fewest observations of a rule: values of a parameter, or sessions with calls of a tool
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
     pub min_support: u64,
 }

@@ -18,13 +18,13 @@ const SEED: u64 = 1;
 /// The filled-in keys, in the order in which they are written.
 const KEYS: [&str; 2] = ["executed", "ended"];
 
-/// Fills in what cases expect, from the reference evaluator: what is run, and how it ends
+/// Fills in the expectations of cases from the reference evaluator: what is run, and how it ends
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Case files, `ack/cases/AREA/CLAIM.toml`
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Write it; otherwise it is only shown
+    /// Write the expectations into the files; without it, they are only shown
     #[arg(long)]
     pub write: bool,
 }

@@ -6,7 +6,7 @@ use crate::term::Console;
 use guard_ack::{Contestant, Played, case, clause, play, process};
 use std::time::Duration;
 
-/// Says whether an adapter is wired up, before any case
+/// Checks that an adapter can be started and answers, before any case
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The command that starts the adapter, after `--`; no shell

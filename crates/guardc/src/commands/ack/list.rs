@@ -17,19 +17,19 @@ const SEED: u64 = 1;
 /// Lists cases, or the clauses that have none
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The clauses that no case judges; a finding where there are any
+    /// List the clauses that no case judges; each of them is a finding
     #[arg(long, conflicts_with = "Selection")]
     pub uncovered: bool,
-    /// The faults that our own engine can be started with, each with the clause it breaks
+    /// List the faults that Guard's own engine can be started with, each with the clause it breaks
     #[arg(long, conflicts_with_all = ["uncovered", "cases", "Selection"])]
     pub faults: bool,
     /// Which cases
     #[command(flatten)]
     pub selection: Selection,
-    /// How they are written
+    /// The format of the output
     #[arg(long, value_enum, default_value_t)]
     pub format: TextOrJson,
-    /// The cases of this folder instead of those that came with this binary
+    /// Use the cases of this folder instead of those of this binary
     #[arg(long, value_name = "DIR")]
     pub cases: Option<PathBuf>,
 }
@@ -37,12 +37,13 @@ pub struct Args {
 /// Prints a case as it is played
 #[derive(Debug, clap::Args)]
 pub struct ShowCase {
-    /// Its name, such as `gate/denied_call_does_not_run`
+    /// The name of the case, such as `gate/denied_call_does_not_run`
     pub case: String,
-    /// What names, paths and amounts are drawn from; without it the case as it is written
+    /// The seed of the random names, paths and amounts; without it, the case is printed as it is
+    /// written
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// The cases of this folder instead of those that came with this binary
+    /// Use the cases of this folder instead of those of this binary
     #[arg(long, value_name = "DIR")]
     pub cases: Option<PathBuf>,
 }
@@ -50,9 +51,9 @@ pub struct ShowCase {
 /// Says what a clause promises, and which cases judge it
 #[derive(Debug, clap::Args)]
 pub struct Explain {
-    /// Its number, such as `GATE-1`; all of them where it is left out
+    /// The clause, such as `GATE-1` [default: all clauses]
     pub clause: Option<String>,
-    /// How they are written
+    /// The format of the output
     #[arg(long, value_enum, default_value_t)]
     pub format: TextOrJson,
 }

@@ -19,7 +19,7 @@ use crate::term::Console;
 use guard_ack::CaseSuite;
 use std::path::PathBuf;
 
-/// Judges adapters: does the loop around the tools keep the guard's word?
+/// Judges adapters: does the loop around the tools do what the guard decides?
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What to do

@@ -7,13 +7,13 @@ use guard_adapters::{AdapterFault, Mock, Shape};
 use guard_sdk::GuardCache;
 use std::io;
 
-/// Our own engine as an adapter on standard input and output
+/// Runs Guard's own engine as an adapter on standard input and output
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// How it sits in its framework
+    /// The place of the engine in its framework
     #[arg(long, value_enum, value_name = "SHAPE")]
     pub shape: Ours,
-    /// Gets something wrong on purpose, so that the kit can be seen to notice: `guardc ack list --faults`
+    /// Plant a fault, to see that the kit finds it; `guardc ack list --faults` lists the faults
     #[arg(long, value_name = "FAULT", value_parser = fault)]
     pub fault: Option<AdapterFault>,
 }

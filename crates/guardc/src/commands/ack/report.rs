@@ -14,10 +14,10 @@ pub struct Args {
     /// Reports that `guardc ack run --format json` wrote
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// In what form
+    /// The format of the report
     #[arg(long, value_enum, default_value_t = KitReportFormat::Html)]
     pub format: KitReportFormat,
-    /// Where to
+    /// Write the report to this file
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }

@@ -19,34 +19,35 @@ pub struct Args {
     /// The command that starts the adapter, after `--`; no shell
     #[arg(last = true, value_name = "CMD", required_unless_present = "ours")]
     pub command: Vec<String>,
-    /// Judge our own engine in this process instead of a command
+    /// Judge Guard's own engine in this process instead of a command
     #[arg(long, value_enum, value_name = "SHAPE", conflicts_with = "command")]
     pub ours: Option<Ours>,
-    /// With `--ours`: gets this wrong, see `guardc ack list --faults`
+    /// With `--ours`: plant this fault; `guardc ack list --faults` lists the faults
     #[arg(long, value_name = "FAULT", value_parser = ours::fault, requires = "ours")]
     pub fault: Option<AdapterFault>,
     /// Which cases
     #[command(flatten)]
     pub selection: Selection,
-    /// Starts no further case after the first finding
+    /// Start no further case after the first finding
     #[arg(long)]
     pub fail_fast: bool,
-    /// What names, paths and amounts are drawn from
+    /// The seed of the random names, paths and amounts
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// How many cases at the same time
+    /// The number of cases that are judged at the same time
     #[arg(long, value_name = "N", default_value_t = jobs())]
     pub jobs: usize,
-    /// How the report is written
+    /// The format of the report
     #[arg(long, value_enum, default_value_t)]
     pub format: KitReportFormat,
-    /// Where the report is written
+    /// Write the report to this file
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Cases that are known to fail: a list of globs, one a line; one that passes is a finding
+    /// A file that lists the cases known to fail, one glob per line; if one of them passes, that is
+    /// a finding
     #[arg(long, value_name = "FILE")]
     pub known_failing: Option<PathBuf>,
-    /// `certify`: all cases that came with this binary, nothing skipped, nothing known to fail
+    /// The demands on the run
     #[arg(long, value_enum, value_name = "PROFILE")]
     pub profile: Option<AckProfile>,
     /// How long one step of the adapter may take, in seconds
@@ -55,16 +56,16 @@ pub struct Args {
     /// How long the adapter may take to start and answer `hello`, in seconds
     #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub startup_timeout: u64,
-    /// A process of its own for each case, even if the adapter can serve several
+    /// Start a process for each case, even if the adapter can serve several
     #[arg(long)]
     pub no_reuse: bool,
-    /// The cases of this folder instead of those that came with this binary
+    /// Use the cases of this folder instead of those of this binary
     #[arg(long, value_name = "DIR")]
     pub cases: Option<PathBuf>,
-    /// As many random scenarios instead of cases: what is expected comes from the reference evaluator
+    /// Judge N random scenarios instead of cases; the reference evaluator says what is expected
     #[arg(long, value_name = "N", conflicts_with = "cases", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub generate: Option<u64>,
-    /// With `--generate`: makes each scenario that fails as small as it gets, and saves it as a case in this folder
+    /// With `--generate`: shrink each scenario that fails, and save it as a case in this folder
     #[arg(long, value_name = "DIR", requires = "generate")]
     pub save: Option<PathBuf>,
 }
@@ -72,7 +73,7 @@ pub struct Args {
 /// The strictness of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum AckProfile {
-    /// What a certificate rests on.
+    /// All cases of this binary, none skipped, none known to fail: the base of a certificate.
     Certify,
 }
 

@@ -9,10 +9,10 @@ use std::path::PathBuf;
 /// Writes a whole adapter to copy from; never overwrites a file
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Which one
+    /// The sample
     #[arg(value_name = "SAMPLE")]
     pub sample: SampleLanguage,
-    /// Writes it here instead of to the standard output
+    /// Write it to this file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }

@@ -14,7 +14,7 @@ pub struct Selection {
     /// Only cases whose name fits; `*` is any text; may be given several times
     #[arg(long, value_name = "GLOB")]
     pub case: Vec<String>,
-    /// Leaves out cases whose name fits; may be given several times
+    /// Leave out cases whose name fits; may be given several times
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
     /// Only cases that judge this clause, such as `GATE-5`; may be given several times

@@ -23,37 +23,40 @@ use std::time::Duration;
 
 /// Drives a session: a reasoner chooses, the guard decides, tools run
 ///
-/// Without `--reasoner` and `--script` the best action that is ready is taken each time. Without `--tools` nothing
-/// is run: every allowed call succeeds, on a clock that only waits move.
+/// Without `--reasoner` and `--script`, each round takes the best action that is ready. Without
+/// `--tools`, no tool runs: every allowed call succeeds, and the clock moves only when the session
+/// waits.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// A guard or a plan
     pub file: PathBuf,
-    /// Choices, one JSON object a line
+    /// A file of choices, one JSON object per line
     #[arg(long, value_name = "FILE", conflicts_with = "reasoner")]
     pub script: Option<PathBuf>,
-    /// A program that reads one situation a line and writes one choice a line; spaces separate its arguments
+    /// A program that reads one situation per line and writes one choice per line; spaces separate
+    /// its arguments
     #[arg(long, value_name = "COMMAND")]
     pub reasoner: Option<String>,
-    /// A program that reads one call a line, `{"tool", "args"}`, and writes `{"outcome", "result"}`
+    /// A program that reads one call per line, `{"tool", "args"}`, and writes `{"outcome",
+    /// "result"}`
     #[arg(long, value_name = "COMMAND")]
     pub tools: Option<String>,
-    /// How long the reasoner may think, and a tool run
+    /// The time limit of each choice, and of each tool run
     #[arg(long, value_name = "DURATION", default_value = "2m")]
     pub timeout: String,
-    /// The workspace, in which files, commands and git are asked
+    /// The folder in which questions about files, commands and git are answered
     #[arg(long, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
-    /// What a probe answers, as JSON
+    /// The answer of a probe, as JSON
     #[arg(long, value_name = "NAME=VALUE")]
     pub probe: Vec<String>,
-    /// Approve whatever needs this role
+    /// Approve every call that needs this role
     #[arg(long, value_name = "ROLE")]
     pub approve: Vec<String>,
-    /// Most rounds
+    /// The most rounds
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub steps: u64,
-    /// Report as JSON
+    /// Print the report as JSON
     #[arg(long)]
     pub json: bool,
 }

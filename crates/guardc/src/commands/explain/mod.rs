@@ -18,15 +18,16 @@ pub struct Args {
     /// A code (`G0110`, `requires`), a guard or a plan
     #[arg(required_unless_present = "list")]
     pub what: Option<String>,
-    /// Only this tool of the guard
+    /// Explain only this tool of the guard
     pub tool: Option<String>,
     /// List every code
     #[arg(long)]
     pub list: bool,
-    /// Of each argument of a recorded call: where the session had seen it, who taught it, which rules read it
+    /// For each argument of a recorded call: where the session had seen the value, who had taught
+    /// it, and which rules read it
     #[arg(long, num_args = 2, value_names = ["TRACE", "CALL"], requires = "what", conflicts_with = "tool")]
     pub origin: Option<Vec<String>>,
-    /// The key of the trace's secrets
+    /// The file with the key of the trace's secrets
     #[arg(long, value_name = "FILE", requires = "origin")]
     pub key: Option<PathBuf>,
 }

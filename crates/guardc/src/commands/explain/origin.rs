@@ -35,7 +35,7 @@ pub struct Query<'a> {
     pub trace: &'a Path,
     /// The call's id.
     pub call: &'a str,
-    /// The key of the trace's secrets.
+    /// The file with the key of the trace's secrets.
     pub key: Option<&'a Path>,
 }
 

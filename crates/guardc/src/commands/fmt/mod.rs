@@ -20,13 +20,13 @@ pub struct Args {
     /// Change nothing; exit with 1 if something would change
     #[arg(long)]
     pub check: bool,
-    /// Change nothing; print what would change, and exit with 1 if something would
+    /// Change nothing; print the changes, and exit with 1 if there are any
     #[arg(long)]
     pub diff: bool,
-    /// The name standard input is shown by
+    /// Show standard input under this path
     #[arg(long, value_name = "PATH")]
     pub stdin_filename: Option<PathBuf>,
-    /// Say nothing about files that are fine
+    /// Print nothing about files that need no change
     #[arg(long, short)]
     pub quiet: bool,
 }

@@ -27,7 +27,7 @@ const MAX_REASON: usize = 2_000;
 /// produces output.
 static ENDED: AtomicBool = AtomicBool::new(false);
 
-/// Decides one event of a coding agent: event on standard input, answer on standard output
+/// Reads one event of a coding agent from standard input and writes the decision to standard output
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The agent: claude-code, codex or gemini
@@ -45,7 +45,7 @@ pub struct Args {
     /// The person for whom the agent acts. The record names them, and they may not approve its calls
     #[arg(long, value_name = "NAME")]
     pub actor: Option<String>,
-    /// The time after which the event is refused; shorter than the host's own limit
+    /// The time after which the event is refused; it must be shorter than the host's own limit
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = duration)]
     pub deadline: Duration,
 }

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Writes a first guard from tools that others declare, and locks them
+/// Writes a first guard from the tools of an MCP server or an OpenAPI document, and locks them
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -25,9 +25,9 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum ImportSource {
-    /// From an MCP server, or from a file with the result of its `tools/list`
+    /// Imports the tools of an MCP server, or a file with the result of its `tools/list`
     Mcp(McpArgs),
-    /// From the operations of an OpenAPI document, 3.0 or 3.1
+    /// Imports the operations of an OpenAPI document, 3.0 or 3.1
     Openapi(openapi::OpenApiArgs),
 }
 
@@ -42,7 +42,7 @@ pub struct McpArgs {
     /// The lock [default: beside the guard, with `.mcp.lock`]
     #[arg(long, value_name = "FILE")]
     lock: Option<PathBuf>,
-    /// How long the server may take for each answer
+    /// The time that the server may take for each answer
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = crate::commands::hook::duration)]
     timeout: Duration,
     /// The server: a program and its arguments

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Writes a `guard.toml` and a first guard; never overwrites
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Where
+    /// The folder
     #[arg(default_value = ".")]
     pub dir: PathBuf,
 }

@@ -41,7 +41,7 @@ const STOP_GRACE: Duration = Duration::from_secs(1);
 /// The time for the last answers to a client that reads slowly.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// Guards the tools of an MCP server: a client starts it in place of the server
+/// Guards the tools of an MCP server: the client starts this proxy in place of the server
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The guard, or the plan that was compiled from it
@@ -53,7 +53,8 @@ pub struct Args {
     /// The store of the sessions: a folder, or an SQLite database [default: guard in the user's state folder]
     #[arg(long, value_name = "PATH")]
     pub store: Option<PathBuf>,
-    /// How durable a record is before its call goes on: full, batch:N (milliseconds) or off
+    /// The durability of a record before its call goes on: full (on disk), batch:N (on disk,
+    /// together with others of N milliseconds) or off
     #[arg(long, value_name = "LEVEL", default_value = "full", hide_default_value = true)]
     #[arg(value_parser = crate::commands::serve::durability)]
     pub durability: guard_sdk::Durability,
@@ -66,34 +67,36 @@ pub struct Args {
     /// The lock of the server's tools [default: the plan's name with `.mcp.lock`, if it is there]
     #[arg(long, value_name = "FILE")]
     pub lock: Option<PathBuf>,
-    /// Meaning of a changed description of a locked tool: ignore, warn or deny
+    /// The reaction to a changed description of a locked tool: ignore, warn or deny
     #[arg(long, value_name = "WHAT", default_value = "warn", value_parser = description_change)]
     pub on_description: DescriptionChange,
-    /// Do not ask for approvals by the client: a call that waits for one is denied with the way to approve it
+    /// Do not ask for approvals through the client: deny a call that needs one, and say how to
+    /// approve it
     #[arg(long)]
     pub no_elicitation: bool,
-    /// How long a call is held for a call in flight
+    /// The time that a call waits for another call in flight
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub wait: Duration,
-    /// How long the server may take for a call; progress begins the time anew
+    /// The time that the server may take for a call; a report of progress restarts it
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration)]
     pub call_timeout: Duration,
-    /// How long a person may take for an answer
+    /// The time that a person may take for an answer
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = duration)]
     pub answer_timeout: Duration,
-    /// How long to wait for a session that another process uses
+    /// The time to wait for a session that another process uses
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = duration)]
     pub deadline: Duration,
-    /// How long the server may work on after the client has left
+    /// The time that the server may keep working after the client has left
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub linger: Duration,
-    /// The server's URL, where it speaks Streamable HTTP; the proxy then listens for clients
+    /// The URL of a server that speaks Streamable HTTP; the proxy then listens for clients
     #[arg(long, value_name = "URL", value_parser = http::upstream, conflicts_with = "server")]
     pub upstream: Option<hyper::Uri>,
     /// With `--upstream`: the address on which the proxy listens [default: 127.0.0.1:8484]
     #[arg(long, value_name = "ADDRESS", conflicts_with = "server")]
     pub listen: Option<SocketAddr>,
-    /// With `--upstream`: a web page's origin, besides those of this machine, whose requests are taken
+    /// With `--upstream`: accept requests from web pages of this origin, besides those of this
+    /// machine
     #[arg(long, value_name = "ORIGIN", conflicts_with = "server")]
     pub allow_origin: Vec<String>,
     /// The server: a program and its arguments

@@ -22,16 +22,16 @@ pub struct Args {
 /// The forms in which a guard is rendered.
 #[derive(Debug, clap::Subcommand)]
 pub enum RenderedView {
-    /// The text an agent should read before it begins
+    /// Writes the text that an agent should read before it begins
     Prompt(Files),
-    /// A reference for people, in Markdown
+    /// Writes a reference for people, in Markdown
     Docs(Files),
-    /// A drawing of tools, what they depend on and what gates them
+    /// Draws the tools, what they depend on and what gates them
     Graph {
         /// From where, and to where.
         #[command(flatten)]
         files: Files,
-        /// The drawing's form [default: as OUT ends, `svg` on standard output]
+        /// The format of the drawing [default: by the ending of OUT; `svg` on standard output]
         #[arg(long, value_enum)]
         format: Option<DrawingFormat>,
     },
@@ -42,7 +42,7 @@ pub enum RenderedView {
 pub struct Files {
     /// A guard or a plan; `-` is a guard on standard input
     pub file: PathBuf,
-    /// Where it goes; `-` is standard output [default: -]
+    /// Write to this file; `-` is standard output [default: -]
     #[arg(long, short, value_name = "OUT")]
     pub output: Option<PathBuf>,
 }

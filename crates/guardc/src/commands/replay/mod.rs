@@ -25,38 +25,39 @@ use guard_trace::replay::Judge;
 use guard_trace::store::key_path;
 use std::path::{Path, PathBuf};
 
-/// Decides recorded sessions again, and says what comes out otherwise
+/// Decides recorded sessions again, and lists the decisions that differ
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit codes: 0 everything is as recorded, 1 something differs, 2 usage, input or a broken \
-    trace, 3 nothing differs but something cannot be said."
+    after_help = "Exit codes: 0 everything is as recorded, 1 something differs, 2 wrong usage, an \
+    input error or a broken trace, 3 nothing differs but something cannot be decided."
 )]
 pub struct Args {
     /// Traces, or folders of them; `-` is standard input
     #[arg(required = true, value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
-    /// The guard or plan that decides; of several, each session gets the one that it was recorded with
+    /// The guard or plan that decides; if there are several, each session gets the one that it was
+    /// recorded with
     #[arg(long, visible_alias = "guard", required = true, value_name = "GUARD")]
     pub plan: Vec<PathBuf>,
-    /// Read logs that are no traces of Guard: a form, or `auto`
+    /// Read logs of other programs in this format, instead of traces of Guard
     #[arg(long, value_enum, value_name = "FORM")]
     pub from: Option<From>,
-    /// How the report is written
+    /// The format of the report
     #[arg(long, value_enum, default_value_t)]
     pub format: ReplayFormat,
-    /// Write the report here
+    /// Write the report to this file
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// The key of sealed secrets; the one beside the traces where none is named
+    /// The key of sealed secrets [default: the key beside the traces]
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
-    /// Decide traces again whose chain is broken
+    /// Accept traces whose chain is broken
     #[arg(long)]
     pub allow_broken: bool,
-    /// Most differences that are listed in JSON and HTML
+    /// The most differences that JSON and HTML list
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub list: usize,
-    /// How many sessions are decided at once; as many as there are processors where not said
+    /// The number of sessions that are decided at once [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub jobs: Option<u16>,
 }
@@ -69,14 +70,14 @@ pub enum ReplayFormat {
     Text,
     /// One JSON object.
     Json,
-    /// One page with a timeline, which needs nothing else.
+    /// One self-contained page with a timeline.
     Html,
 }
 
 /// The form of logs of others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum From {
-    /// The form that the first lines of each file show.
+    /// Detect the format from the first lines of each file.
     Auto,
     /// Transcripts of Claude Code.
     ClaudeCode,
@@ -84,7 +85,7 @@ pub enum From {
     Openai,
     /// JSON-RPC messages of the Model Context Protocol.
     Mcp,
-    /// `{tool, args, outcome}`, one a line.
+    /// `{tool, args, outcome}`, one per line.
     Plain,
 }
 

@@ -6,19 +6,21 @@ use std::time::Duration;
 /// The limits of a sidecar. Each limit has an error of its own.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct SidecarLimits {
-    /// Most sessions that are open at once
+    /// The most sessions that are open at once
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub max_sessions: usize,
-    /// The most that one session remembers, `64MiB`; beyond it no call of it is decided
+    /// The most memory of one session, such as `64MiB`; beyond it, none of its calls is decided
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size)]
     pub max_session_memory: u64,
     /// The longest line of input
     #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = size)]
     pub max_request_size: u64,
-    /// How long a request may wait and run, `30s`, before it is answered with an error
+    /// The time for which a request may wait and run, such as `30s`, before it is answered with an
+    /// error
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub max_request_time: Option<Duration>,
-    /// The most that the store holds, `10GiB`; beyond it no session begins and no call is decided
+    /// The largest size of the store, such as `10GiB`; beyond it, no session begins and no call is
+    /// decided
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_store_size: Option<u64>,
 }

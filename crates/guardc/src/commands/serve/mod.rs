@@ -36,26 +36,29 @@ use std::time::{Duration, Instant};
 /// Serves the sidecar protocol on standard input and output
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The guard or plan of sessions that name none; `plan.reload`, or a hang-up signal, loads it again
+    /// The guard or plan of sessions that name none; `plan.reload` or a hang-up signal reloads it
     #[arg(long, value_name = "GUARD")]
     pub plan: Option<PathBuf>,
-    /// Keep the trace of every session in this folder, a file each, or in this SQLite database
+    /// Keep the trace of every session in this folder, one file each, or in this SQLite database
     #[arg(long, value_name = "PATH", visible_alias = "store")]
     pub journal: Option<PathBuf>,
-    /// How durable a record is when it is answered: full, batch:N (milliseconds) or off
+    /// The durability of a record before its answer is sent: full (on disk), batch:N (on disk,
+    /// together with others of N milliseconds) or off
     #[arg(long, value_name = "LEVEL", default_value = "full", value_parser = durability)]
     #[arg(hide_default_value = true)]
     pub durability: Durability,
-    /// The key that seals secrets and snapshots; made where it is missing, beside the traces unless named
+    /// The key that seals secrets and snapshots; created if it is missing [default: the key beside
+    /// the traces]
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
-    /// Have the plan as lowered decide beside the optimized one on every Nth decision
+    /// Compare every Nth decision with that of the plan before it was optimized
     #[arg(long, value_name = "1/N", value_parser = one_in)]
     pub shadow: Option<NonZeroU32>,
-    /// Check the proved invariants of one of N calls again; without it, of one of 256
+    /// Check the proved invariants again on one of N calls [default: 1/256]
     #[arg(long, value_name = "1/N|off", value_parser = sample)]
     pub recheck: Option<Sample>,
-    /// Most requests that run at once, of different sessions; with 1 all are answered in order
+    /// The most requests that run at once, each of another session; with 1, all are answered in
+    /// order
     #[arg(long, value_name = "N", default_value_t = 64)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub workers: u16,
@@ -63,10 +66,10 @@ pub struct Args {
     pub limits: SidecarLimits,
     #[command(flatten)]
     pub retention: retention::Args,
-    /// Log to standard error, a JSON object a line: errors, or every request
+    /// Log to standard error, one JSON object per line
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub log: Option<log::LogLevel>,
-    /// Answer OpenMetrics at this address: a port of this machine, or ADDRESS:PORT
+    /// Serve OpenMetrics at this address: a port of this machine, or ADDRESS:PORT
     #[arg(long, value_name = "ADDRESS", value_parser = http::address)]
     pub metrics: Option<SocketAddr>,
 }

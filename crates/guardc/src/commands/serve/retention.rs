@@ -18,13 +18,14 @@ const EVERY: Duration = Duration::from_secs(3600);
 #[derive(Debug, Clone, Copy, clap::Args)]
 #[group(skip)]
 pub struct Args {
-    /// Drop sessions of the store whose last record is older, `30d`; looked for at the start and every hour
+    /// Drop sessions of the store whose last record is older than this, such as `30d`; checked at
+    /// the start and every hour
     #[arg(long, value_name = "AGE", value_parser = age, requires = "journal")]
     pub prune_older_than: Option<i64>,
     /// Keep the N sessions of the store with the latest records, whatever their age
     #[arg(long, value_name = "N", requires = "journal")]
     pub prune_keep: Option<usize>,
-    /// Compact a session that is closed with more records than this
+    /// Compact a session if it has more records than this when it is closed
     #[arg(long, value_name = "N")]
     pub compact_after: Option<u64>,
 }

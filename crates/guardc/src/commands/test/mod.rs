@@ -28,22 +28,22 @@ pub struct Args {
     /// Files and directories; `-` is standard input
     #[arg(default_value = ".")]
     pub paths: Vec<PathBuf>,
-    /// Only tests whose title contains this
+    /// Run only tests whose title contains this text
     #[arg(long, value_name = "FILTER")]
     pub run: Option<String>,
-    /// How results are written
+    /// The format of the results
     #[arg(long, value_enum, default_value_t)]
     pub format: TestFormat,
-    /// Say which rules the tests have not seen at work
+    /// List the rules that no test saw pass a call, or refuse one
     #[arg(long)]
     pub coverage: bool,
-    /// Fail where less than this percent of the rule outcomes was seen
+    /// Fail if the tests saw less than this percentage of the rule outcomes
     #[arg(long, value_name = "PCT", value_parser = percent)]
     pub min_coverage: Option<f64>,
     /// Remove and weaken one rule at a time, and list the changes that no test notices
     #[arg(long, conflicts_with_all = ["coverage", "min_coverage"])]
     pub mutate: bool,
-    /// The name standard input is shown and resolved by
+    /// Treat standard input as a file of this path
     #[arg(long, value_name = "PATH")]
     pub stdin_filename: Option<PathBuf>,
 }

@@ -6,7 +6,7 @@ use crate::files;
 use crate::term::{Console, count};
 use std::path::PathBuf;
 
-/// Copies a store while others use it; its key is not copied
+/// Copies a store while other processes use it; does not copy its key
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The store: a folder or a database

@@ -10,19 +10,20 @@ use guard_trace::checkpoint::Checkpoint;
 use guard_trace::sign::SigningKey;
 use std::path::PathBuf;
 
-/// Writes a checkpoint of every session. Keep it elsewhere: `trace verify --checkpoint` finds cut and replaced traces with it
+/// Writes a checkpoint of every session. Keep it elsewhere: with it, `trace verify --checkpoint`
+/// finds traces that were cut or replaced
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Traces: files, folders of them, databases; `-` is standard input
     #[arg(required = true, value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
-    /// Only this session; may be given again
+    /// Only this session; may be given several times
     #[arg(long, value_name = "ID")]
     pub session: Vec<String>,
     /// Sign it with this key, which `guardc trace keygen` makes
     #[arg(long, value_name = "KEY")]
     pub sign: Option<PathBuf>,
-    /// Where it goes; `-` is standard output
+    /// Write to this file; `-` is standard output
     #[arg(long, short, value_name = "FILE", default_value = "-", hide_default_value = true)]
     pub output: PathBuf,
 }

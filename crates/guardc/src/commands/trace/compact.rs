@@ -12,7 +12,8 @@ use guard_trace::store::{StoreError, key_path, open_existing};
 use guard_trace::{Keys, ResumeError};
 use std::path::{Path, PathBuf};
 
-/// Drops records for which a snapshot stands; the chain stays verifiable. Take a checkpoint before
+/// Drops records that a snapshot replaces; the chain can still be verified. Write a checkpoint
+/// first
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The store: a folder or a database
@@ -20,13 +21,13 @@ pub struct Args {
     /// The guard or plan that decided; only its sessions are compacted
     #[arg(long, value_name = "GUARD")]
     pub plan: PathBuf,
-    /// Only this session; may be given again
+    /// Only this session; may be given several times
     #[arg(long, value_name = "ID")]
     pub session: Vec<String>,
-    /// Leave sessions alone that have fewer records than this
+    /// Skip sessions with fewer records than this
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub at_least: u64,
-    /// The key of the store, where it is not beside it
+    /// The key of the store [default: the key beside the store]
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
 }

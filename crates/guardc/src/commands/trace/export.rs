@@ -10,7 +10,7 @@ use crate::term::{Console, count};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes traces as JSON Lines, whose chain verifies with nothing but SHA-256, or for other tools
+/// Writes traces as JSON Lines, as CSV or as OpenTelemetry spans
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Traces: files, folders of them, databases; `-` is standard input
@@ -18,13 +18,13 @@ pub struct Args {
     pub traces: Vec<PathBuf>,
     #[command(flatten)]
     pub filter: Filter,
-    /// As what
+    /// The format of the output
     #[arg(long, value_enum, default_value_t)]
     pub format: TraceFormat,
-    /// With arguments and results in spans, which may be private
+    /// Put arguments and results into the spans; they may be private
     #[arg(long)]
     pub content: bool,
-    /// Write here: records into a folder, which gets a file for each session; others into a file
+    /// Write to this path: for `jsonl` a folder, which gets a file for each session, else a file
     #[arg(long, short, value_name = "PATH", default_value = "-", hide_default_value = true)]
     pub output: PathBuf,
 }
@@ -37,7 +37,7 @@ pub enum TraceFormat {
     Jsonl,
     /// A table: a row for each record.
     Csv,
-    /// OpenTelemetry spans, OTLP as JSON, a request a line.
+    /// OpenTelemetry spans: OTLP as JSON, one request per line.
     Otel,
 }
 

@@ -9,16 +9,17 @@ use guard_plan::verdict::Decision;
 /// A filter of records. A record must match every option that is given.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Filter {
-    /// Only this session; may be given again
+    /// Only this session; may be given several times
     #[arg(long, value_name = "ID")]
     pub session: Vec<String>,
-    /// Only what is of this call
+    /// Only records of this call
     #[arg(long, value_name = "ID")]
     pub call: Option<String>,
-    /// Only records of this kind: `propose`, `settle`, `stop`, …; may be given again
+    /// Only records of this kind: `propose`, `settle`, `stop`, …; may be given several times
     #[arg(long, value_name = "KIND", value_parser = kind)]
     pub kind: Vec<Kind>,
-    /// Only proposals with this verdict: `allow`, `wait`, `ask` or `deny`; may be given again
+    /// Only proposals with this verdict: `allow`, `wait`, `ask` or `deny`; may be given several
+    /// times
     #[arg(long, value_name = "VERDICT", value_parser = decision)]
     pub verdict: Vec<Decision>,
     /// Only calls of this tool

@@ -16,26 +16,27 @@ const AROUND: usize = 40;
 /// The largest size of a compiled pattern, in bytes.
 const REGEX_BYTES: usize = 1 << 20;
 
-/// Finds records by what stands in them
+/// Finds the records that contain a text
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Exit codes: 0 something was found, 1 nothing, 2 usage or input and output."
+    after_help = "Exit codes: 0 something was found, 1 nothing was found, 2 wrong usage, or an input \
+    or output error."
 )]
 pub struct Args {
-    /// A text, or `/a regular expression/`; with `i` behind it, in upper or lower case
+    /// A text, or `/a regular expression/`; `/…/i` ignores upper and lower case
     pub pattern: String,
     /// Traces, or folders of them; `-` is standard input
     #[arg(required = true, value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
     #[command(flatten)]
     pub filter: Filter,
-    /// Only in this part of records; may be given again
+    /// Search only this part of the records; may be given several times
     #[arg(long = "in", value_enum, value_name = "PART")]
     pub parts: Vec<RecordPart>,
-    /// Only how many records there are
+    /// Print only the number of records
     #[arg(long, short, conflicts_with = "files")]
     pub count: bool,
-    /// Only the files with such records
+    /// Print only the files with such records
     #[arg(long, short = 'l')]
     pub files: bool,
 }
@@ -55,17 +56,17 @@ pub enum RecordPart {
     Feedback,
     /// What the user said.
     Prompt,
-    /// Why a stop was asked for, and what it lacked.
+    /// The reason of a stop, and what was still missing.
     Stop,
     /// State before and after.
     Change,
     /// Items.
     Item,
-    /// What was noticed.
+    /// Notes.
     Note,
-    /// Questions to the world, and answers.
+    /// Questions about the world (files, commands, git, probes), and their answers.
     Asked,
-    /// Roles, and who gave approvals.
+    /// Roles, and the people who gave approvals.
     By,
 }
 

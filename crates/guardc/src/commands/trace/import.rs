@@ -11,15 +11,15 @@ use std::path::PathBuf;
 /// The number of records per commit.
 const AT_ONCE: usize = 1000;
 
-/// Puts traces into a store: a folder, or a database where its name ends in `.db`
+/// Copies traces into a store: a folder, or a database if its name ends in `.db`
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The store; made where it is missing
+    /// The store; created if it is missing
     pub store: PathBuf,
     /// Traces: files, folders of them, databases
     #[arg(required = true, value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
-    /// Only this session; may be given again
+    /// Only this session; may be given several times
     #[arg(long, value_name = "ID")]
     pub session: Vec<String>,
 }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// Makes a key that signs checkpoints, and the public key beside it
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Where the key goes; the public one gets `.pub` behind its name
+    /// The file of the key; the public key goes to the file of this name with `.pub` appended
     pub file: PathBuf,
 }
 

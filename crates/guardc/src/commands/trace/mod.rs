@@ -26,7 +26,7 @@ pub mod walk;
 use crate::failure::CommandResult;
 use crate::term::Console;
 
-/// Verifies, anchors, reads, searches, counts, moves and compacts traces
+/// Verifies, shows, searches, counts, exports and compacts traces
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// What to do.

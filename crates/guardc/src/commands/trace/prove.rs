@@ -9,12 +9,12 @@ use guard_trace::checkpoint::Checkpoint;
 use guard_trace::line::LineFields;
 use std::path::PathBuf;
 
-/// Proves that a record belongs to a checkpoint, without handing over the other records
+/// Proves that a record belongs to a checkpoint, without showing the other records
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The trace: a file, a folder or a database
     pub trace: PathBuf,
-    /// The session; needed where there are several
+    /// The session; needed if the traces hold several
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
     /// The number of the record
@@ -23,7 +23,7 @@ pub struct Args {
     /// The checkpoint
     #[arg(long, value_name = "FILE")]
     pub checkpoint: PathBuf,
-    /// Where the proof goes; `-` is standard output
+    /// Write the proof to this file; `-` is standard output
     #[arg(long, short, value_name = "FILE", default_value = "-", hide_default_value = true)]
     pub output: PathBuf,
 }

@@ -15,13 +15,14 @@ use std::path::{Path, PathBuf};
 pub struct Args {
     /// The store: a folder or a database
     pub store: PathBuf,
-    /// Sessions whose last record is older: `30d`, or before `2026-01-05T00:00:00Z`
+    /// Drop sessions whose last record is older than this (`30d`), or from before this time
+    /// (`2026-01-05T00:00:00Z`)
     #[arg(long, value_name = "AGE", value_parser = Age::parse)]
     pub older_than: Option<Age>,
-    /// All but the sessions with the latest records, so many of them
+    /// Keep the N sessions with the latest records
     #[arg(long, value_name = "N")]
     pub keep: Option<usize>,
-    /// Only say which
+    /// Only list the sessions that would be dropped
     #[arg(long)]
     pub dry_run: bool,
 }

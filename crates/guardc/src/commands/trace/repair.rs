@@ -11,18 +11,20 @@ use guard_trace::verify;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Keeps the sound beginning of a damaged trace, and says what it cut. Exit code 1: something was cut
+/// Copies the sound beginning of a damaged trace, and reports what it left out. Exit code 1:
+/// something was left out
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The trace: a file, a folder or a database; it is not changed
     pub trace: PathBuf,
-    /// The session; needed where there are several
+    /// The session; needed if the traces hold several
     #[arg(long, value_name = "ID", conflicts_with = "ledger")]
     pub session: Option<String>,
-    /// The file for the sound records: one that does not exist yet
+    /// Write the sound records to this file, which must not exist yet
     #[arg(long, short, value_name = "FILE", required_unless_present = "ledger")]
     pub output: Option<PathBuf>,
-    /// Write into the ledger of this store what the store holds: its sessions, and that others are gone
+    /// Bring the ledger of this store up to date: the sessions that the store holds, and those that
+    /// are gone
     #[arg(long, conflicts_with = "output")]
     pub ledger: bool,
 }

@@ -8,7 +8,7 @@ use crate::term::Console;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
-/// Tells what happened: calls, verdicts and why, what changed, what was said
+/// Prints what happened: calls, verdicts with their reasons, changes of state, and messages
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Traces, or folders of them; `-` is standard input
@@ -16,7 +16,7 @@ pub struct Args {
     pub traces: Vec<PathBuf>,
     #[command(flatten)]
     pub filter: Filter,
-    /// One JSON object a record: `{file, line, session, tool, record}`
+    /// Print one JSON object per record: `{file, line, session, tool, record}`
     #[arg(long)]
     pub json: bool,
 }

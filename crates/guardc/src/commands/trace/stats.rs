@@ -18,7 +18,7 @@ const NAMES: usize = 10_000;
 /// The maximum number of shown reasons and tools.
 const TOLD: usize = 10;
 
-/// Counts calls by tool and verdict, reasons, spending and stops
+/// Counts calls (by tool and verdict), reasons, spending and stops
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Traces, or folders of them; `-` is standard input

@@ -16,22 +16,22 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "The test begins when the session began, in the workspace `/workspace`. Times are in whole seconds.\n\
-                  What a test cannot say is left out, and told on standard error."
+                  What a test cannot express is left out, and listed on standard error."
 )]
 pub struct Args {
     /// Traces, or folders of them; `-` is standard input
     #[arg(required = true, value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
-    /// The session of this id; all of the traces where none is named
+    /// Only the session of this id [default: all sessions of the traces]
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// The guard or plan, which says how it calls its tools
+    /// The guard or plan, which declares the names of the tools
     #[arg(long, visible_alias = "plan", value_name = "FILE")]
     pub guard: Option<PathBuf>,
-    /// The title of the test; `session ID` where none is given
+    /// The title of the test [default: `session ID`]
     #[arg(long, value_name = "TITLE")]
     pub name: Option<String>,
-    /// Only what changes the session: no refused calls, no feedback and no stops
+    /// Leave out what does not change the session: refused calls, feedback and stops
     #[arg(long)]
     pub slim: bool,
 }

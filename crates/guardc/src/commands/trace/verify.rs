@@ -17,31 +17,32 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// The size above which a trace is hashed on all cores; smaller traces are verified in parallel.
 const LARGE: u64 = 32 << 20;
 
-/// Checks chains of records, and names the record that lies. Exit code 1: something is wrong
+/// Checks the hash chain of each trace, and names the record that is wrong. Exit code 1: something
+/// is wrong
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Traces: files, folders of them, databases; `-` is standard input
     #[arg(value_name = "TRACE", required_unless_present = "proof")]
     pub traces: Vec<PathBuf>,
-    /// Only this session; may be given again
+    /// Only this session; may be given several times
     #[arg(long, value_name = "ID")]
     pub session: Vec<String>,
-    /// Hold the traces against a checkpoint, which finds a cut tail and a replaced trace
+    /// Compare the traces with this checkpoint, to find traces that were cut or replaced
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
-    /// Who must have signed the checkpoint, or the one that a proof leads to
+    /// The public key whose owner must have signed the checkpoint, or the checkpoint of the proof
     #[arg(long, value_name = "PUBLIC KEY")]
     pub signed_by: Option<PathBuf>,
-    /// Check the proof of a single record, which needs no trace
+    /// Check this proof of a single record; no trace is needed
     #[arg(long, value_name = "FILE", conflicts_with_all = ["traces", "session"])]
     pub proof: Option<PathBuf>,
-    /// The key of the store, which snapshots are checked with; where it is not beside the store
+    /// The key of the store, with which snapshots are checked [default: the key beside the store]
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
-    /// How the report is written
+    /// The format of the report
     #[arg(long, value_enum, default_value_t)]
     pub format: TextOrJson,
-    /// How many threads hash; as many as there are processors where not said
+    /// The number of threads that hash [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub jobs: Option<u16>,
 }

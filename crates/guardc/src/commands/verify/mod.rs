@@ -24,33 +24,34 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// Says what is proved of a guard, what is checked at every call, and what can happen
+/// Reports what is proved about a guard, what is checked at every call, and what can happen
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The guard; `-` is standard input
     pub file: PathBuf,
-    /// How the report is written
+    /// The format of the report
     #[arg(long, value_enum, default_value_t)]
     pub format: FindingFormat,
-    /// Fail where an enforced invariant or a property is not proved for every tool
+    /// Fail if an enforced invariant or a property is not proved for every tool
     #[arg(long)]
     pub require_proved: bool,
-    /// Treat warnings as errors: the exit code is 1 where anything is found
+    /// Treat warnings as errors: the exit code is 1 if anything is found
     #[arg(long)]
     pub warnings_as_errors: bool,
-    /// Most things that happen in an explored session; 0 explores nothing
+    /// The most events in an explored session; 0 turns exploration off
     #[arg(long, value_name = "N", default_value_t = ExplorationLimits::default().depth)]
     pub depth: usize,
-    /// Most states that are kept while exploring; the number of calls that are judged grows with it
+    /// The most states that exploration keeps; with more states, more calls are judged
     #[arg(long, value_name = "N", default_value_t = ExplorationLimits::default().states)]
     pub states: usize,
-    /// Ask this SMT solver what the prover leaves open: `z3`, `cvc5`, or the path of either
+    /// Ask this SMT solver (`z3`, `cvc5` or a path) about what the prover leaves open
     #[arg(long, value_name = "SOLVER")]
     pub solver: Option<PathBuf>,
-    /// Write the questions for solvers here, one file each
+    /// Write the questions for solvers to this folder, one file each
     #[arg(long, value_name = "DIR")]
     pub emit_smt: Option<PathBuf>,
-    /// Keep reports here, by what they depend on, and read them again instead of verifying anew
+    /// Keep reports in this folder, and reuse a report as long as nothing that it depends on has
+    /// changed
     #[arg(long, value_name = "DIR")]
     pub cache: Option<PathBuf>,
 }
