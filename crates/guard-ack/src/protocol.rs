@@ -57,7 +57,7 @@ pub struct Declared {
 }
 
 impl Declared {
-    /// Returns whether a capability is declared.
+    /// Returns true if a capability is declared.
     pub fn has(&self, capability: &str) -> bool {
         self.capabilities.get(capability).copied().unwrap_or(false)
     }

@@ -110,14 +110,14 @@ pub struct AckReport {
 }
 
 impl AckReport {
-    /// Returns whether there are no findings: no unexpected failure or error, no case that passed
+    /// Returns true if there are no findings: no unexpected failure or error, no case that passed
     /// although it is listed as known to fail, and no unreadable case.
     pub fn is_fine(&self) -> bool {
         let findings = self.outcomes.iter().any(CaseOutcome::is_finding);
         self.unreadable.is_empty() && !findings && !self.is_nothing_judged()
     }
 
-    /// Returns whether every case was skipped, so that nothing was shown.
+    /// Returns true if every case was skipped, so that nothing was shown.
     pub fn is_nothing_judged(&self) -> bool {
         self.count("skipped") == self.outcomes.len()
     }
@@ -137,7 +137,7 @@ impl CaseOutcome {
         }
     }
 
-    /// Returns whether this outcome is a finding.
+    /// Returns true if this outcome is a finding.
     pub fn is_finding(&self) -> bool {
         match self.verdict {
             CaseVerdict::Passed => self.known,
@@ -340,7 +340,7 @@ fn outcome(
     }
 }
 
-/// Returns whether a name matches a glob; `*` is any text.
+/// Returns true if a name matches a glob; `*` is any text.
 pub fn matches(glob: &str, name: &str) -> bool {
     match glob.split_once('*') {
         None => glob == name,

@@ -233,7 +233,7 @@ impl<'o, 'c> Stages<'o, 'c> {
         nameless.next().map(|script| script.id.clone())
     }
 
-    /// Returns whether a call of the first stage has begun.
+    /// Returns true if a call of the first stage has begun.
     fn is_begun(&self, id: &str) -> bool {
         self.stages[0].seen.executed.iter().any(|call| call.id.as_deref() == Some(id))
     }

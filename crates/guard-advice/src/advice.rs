@@ -52,7 +52,7 @@ impl<'s, 'h> Supposition<'s, 'h> {
         self.hypothesis.evaluate(expr, &self.assumed)
     }
 
-    /// Returns whether a condition holds; a condition with a fault does not hold.
+    /// Returns true if a condition holds; a condition with a fault does not hold.
     fn holds(&self, expr: &Expr) -> bool {
         self.evaluate(expr) == Ok(Value::Bool(true))
     }

@@ -338,7 +338,7 @@ fn cut(text: &str) -> &str {
     &text[..end.unwrap_or(0)]
 }
 
-/// Returns whether the word after `>&` is a descriptor rather than a file.
+/// Returns true if the word after `>&` is a descriptor rather than a file.
 fn is_descriptor(word: &Word) -> bool {
     word.known().is_some_and(|text| {
         let digits = text.strip_suffix('-').unwrap_or(text);

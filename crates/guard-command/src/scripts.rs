@@ -91,7 +91,7 @@ fn until(chars: &mut Chars<'_>, delimiter: char) -> Option<()> {
     }
 }
 
-/// Returns whether an `awk` program neither runs commands nor writes files.
+/// Returns true if an `awk` program neither runs commands nor writes files.
 pub(crate) fn awk_is_harmless(program: &str) -> bool {
     let Some(code) = awk_code(program) else { return false };
     if ["system", "getline", "@", "|&", "ENVIRON", "ARGV", "fflush", "close"]

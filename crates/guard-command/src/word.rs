@@ -49,7 +49,7 @@ pub(crate) fn ends_word(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'|' | b'&' | b';' | b'(' | b')' | b'<' | b'>')
 }
 
-/// Returns whether a text is the name of a variable.
+/// Returns true if a text is the name of a variable.
 pub(crate) fn is_name(text: &str) -> bool {
     text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')

@@ -185,7 +185,7 @@ impl Feed {
         report
     }
 
-    /// Returns whether the new text may let reading continue.
+    /// Returns true if the new text may let reading continue.
     fn worth_it(&mut self) -> bool {
         let waiting = &mut self.waiting;
         let stop = self.base + self.buffer.len();

@@ -63,7 +63,7 @@ pub(crate) fn gap(
     }
 }
 
-/// Returns whether the comment that begins here may hold a part of the document.
+/// Returns true if the comment that begins here may hold a part of the document.
 pub(crate) fn hides(bytes: &[u8], at: usize) -> bool {
     comment(bytes, at).is_ok_and(|end| holds_json(&bytes[at..end]))
 }

@@ -5,13 +5,13 @@ use guard_plan::plan::FactId;
 
 /// The answers to the references of a contract. `None` means unknown.
 pub trait Known {
-    /// Returns whether a fact has a row whose first column equals the value.
+    /// Returns true if a fact has a row whose first column equals the value.
     fn fact(&self, fact: FactId, value: &Json) -> Option<bool>;
-    /// Returns whether a list that the host provides under this name contains the value. `None` if
+    /// Returns true if a list that the host provides under this name contains the value. `None` if
     /// the host provides no such list; then nothing is checked. The answer is `None` for all values
     /// or for none.
     fn given(&self, name: &str, value: &Json) -> Option<bool>;
-    /// Returns whether the values of the contract's reference with this index contain the value.
+    /// Returns true if the values of the contract's reference with this index contain the value.
     fn value(&self, reference: usize, value: &Json) -> Option<bool>;
 }
 

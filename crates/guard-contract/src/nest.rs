@@ -27,7 +27,7 @@ impl Nest {
         inside.then(|| self.objects >> (self.depth - 1) & 1 == 1)
     }
 
-    /// Returns whether an array or object of this kind is open.
+    /// Returns true if an array or object of this kind is open.
     pub fn has(&self, object: bool) -> bool {
         let mut around = *self;
         while let Some(kind) = around.object() {

@@ -243,7 +243,7 @@ fn spelt_out(values: &[Json]) -> String {
     }
 }
 
-/// Returns whether lists can occur in this record.
+/// Returns true if lists can occur in this record.
 fn record_of_lists(list: Option<Option<u32>>) -> bool {
     list != Some(Some(u32::MAX))
 }

@@ -166,7 +166,7 @@ impl PreparedContract {
         })
     }
 
-    /// Returns whether a regular expression of the plan matches; a missing one never matches.
+    /// Returns true if a regular expression of the plan matches; a missing one never matches.
     pub fn matches(&self, id: RegexId, text: &str) -> bool {
         self.regexes.get(&id).is_some_and(|regex| regex.is_match(text))
     }

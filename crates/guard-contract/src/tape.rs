@@ -272,7 +272,7 @@ impl Tape {
 }
 
 impl Tape {
-    /// Returns whether an object inside the value has such a first key.
+    /// Returns true if an object inside the value has such a first key.
     pub fn holds_object_led_by(&self, text: &str, leads: impl Fn(&str) -> bool) -> bool {
         let nodes = self.nodes.iter().enumerate().skip(1);
         nodes.into_iter().any(|(at, node)| {

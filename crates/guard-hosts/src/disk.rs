@@ -74,7 +74,7 @@ impl Disk {
         }
     }
 
-    /// Returns whether the nearest existing directory above a path belongs to the workspace.
+    /// Returns true if the nearest existing directory above a path belongs to the workspace.
     fn holds_parent_of(&self, path: &Path) -> io::Result<bool> {
         for above in path.ancestors().skip(1) {
             match above.canonicalize() {
@@ -160,7 +160,7 @@ impl World for Disk {
     }
 }
 
-/// Returns whether a file contains a text; reads the file in pieces.
+/// Returns true if a file contains a text; reads the file in pieces.
 fn holds(mut file: File, text: &[u8]) -> io::Result<bool> {
     let finder = Finder::new(text);
     let mut window: Vec<u8> = Vec::with_capacity((64 << 10) + text.len());

@@ -131,12 +131,12 @@ impl SystemProcess {
         Some(SystemProcess { pid, parent: rest.next()?.parse().ok()?, lives })
     }
 
-    /// Returns whether it holds one of the pipes open as a stream.
+    /// Returns true if it holds one of the pipes open as a stream.
     fn holds(&self, pipes: &[std::path::PathBuf]) -> bool {
         let held = |fd: i32| std::fs::read_link(format!("/proc/{}/fd/{fd}", self.pid)).ok();
         (0..3).filter_map(held).any(|name| pipes.contains(&name))
     }
-    /// Returns whether a variable of its environment is this one.
+    /// Returns true if a variable of its environment is this one.
     fn has(&self, mark: &[u8]) -> bool {
         let environment = std::fs::read(format!("/proc/{}/environ", self.pid)).unwrap_or_default();
         environment.split(|byte| *byte == 0).any(|variable| variable == mark)

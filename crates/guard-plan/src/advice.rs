@@ -286,7 +286,7 @@ impl Advice {
         self.actions.iter().find(ready).filter(|action| action.value > Decimal(0))
     }
 
-    /// Returns whether every goal is reached; false without goals.
+    /// Returns true if every goal is reached; false without goals.
     pub fn reached(&self) -> bool {
         self.progress.is_some() && self.goals.iter().flat_map(|goal| &goal.conditions).all(|c| c.1)
     }

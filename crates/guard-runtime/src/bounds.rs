@@ -27,7 +27,7 @@ pub(crate) fn broken(plan: &Plan, session: &SessionState) -> Option<SessionBound
     bounds::claimed(&plan.proofs).into_iter().find(|bound| !holds(bound))
 }
 
-/// Returns whether a count is within what the plan allows: another plan may have allowed more.
+/// Returns true if a count is within what the plan allows: another plan may have allowed more.
 fn is_within(plan: &Plan, session: &SessionState, measure: SessionMeasure) -> bool {
     match measure {
         SessionMeasure::Counted(id) => {
@@ -41,7 +41,7 @@ fn is_within(plan: &Plan, session: &SessionState, measure: SessionMeasure) -> bo
     }
 }
 
-/// Returns whether the bound holds in the committed state, or after a call in flight, with its success recorded or not.
+/// Returns true if the bound holds in the committed state, or after a call in flight, with its success recorded or not.
 fn is_kept(
     bound: &SessionBound,
     session: &SessionState,

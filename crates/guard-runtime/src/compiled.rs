@@ -136,7 +136,7 @@ impl CompiledPlan {
         self.names.find(name)
     }
 
-    /// Returns whether a value that crosses the kernel (an argument or a record field) may be
+    /// Returns true if a value that crosses the kernel (an argument or a record field) may be
     /// secret.
     pub fn has_secrets(&self) -> bool {
         let plan = self.plan();
@@ -146,12 +146,12 @@ impl CompiledPlan {
         plan.tools.iter().any(|tool| secret(&tool.params)) || plan.types.iter().any(record)
     }
 
-    /// Returns whether a text matches one of the plan's patterns.
+    /// Returns true if a text matches one of the plan's patterns.
     pub fn matches(&self, regex: RegexId, text: &str) -> bool {
         self.regexes.get(regex as usize).is_some_and(|regex| regex.is_match(text))
     }
 
-    /// Returns whether a probe reads the standard output of a command.
+    /// Returns true if a probe reads the standard output of a command.
     pub fn keeps_stdout(&self, command: CommandId) -> bool {
         self.stdout.get(command as usize).is_some_and(|keeps| *keeps)
     }

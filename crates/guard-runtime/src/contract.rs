@@ -100,7 +100,7 @@ impl Known for SessionKnown<'_> {
     }
 }
 
-/// Returns whether one of the values equals this one; `None` if values of their kind cannot be
+/// Returns true if one of the values equals this one; `None` if values of their kind cannot be
 /// compared.
 fn any<'v>(mut values: impl Iterator<Item = &'v Value>, json: &Json) -> Option<bool> {
     values.try_fold(false, |found, value| Some(found | same(value, json)?))

@@ -49,7 +49,7 @@ impl<'a> Context<'a> {
         eval(*self, expr)
     }
 
-    /// Returns whether a condition holds.
+    /// Returns true if a condition holds.
     #[inline]
     pub fn holds(&self, expr: &'a CompiledExpr) -> Result<bool, Fault> {
         // Most conditions are one comparison, which does not need the frame that `truth` sets up to
@@ -62,12 +62,12 @@ impl<'a> Context<'a> {
         self.truth(expr, expr.root(), None)
     }
 
-    /// Returns whether a condition holds; an absent condition holds.
+    /// Returns true if a condition holds; an absent condition holds.
     pub fn holds_if_any(&self, expr: &'a Option<CompiledExpr>) -> Result<bool, Fault> {
         expr.as_ref().map_or(Ok(true), |expr| self.holds(expr))
     }
 
-    /// Returns whether a node is true; the connectives are evaluated without building a value.
+    /// Returns true if a node is true; the connectives are evaluated without building a value.
     fn truth(
         &self,
         expr: &'a CompiledExpr,

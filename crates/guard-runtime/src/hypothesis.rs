@@ -151,7 +151,7 @@ impl<'h> Hypothesis<'h> {
         self.read(args, |cx| Context { writes, ..*cx }.eval_shown(&CompiledExpr::new(expr)))
     }
 
-    /// Returns whether calls have met a requirement; `key` holds the values of its key.
+    /// Returns true if calls have met a requirement; `key` holds the values of its key.
     pub fn meets(&self, requirement: &Requirement, key: &[Value]) -> bool {
         let Requirement { tool, key: keyed, .. } = requirement;
         let done = match keyed {

@@ -99,7 +99,7 @@ impl Kernel {
         self.deciding(session).plan()
     }
 
-    /// Returns whether a value that crosses the kernel (an argument or a record field) may be
+    /// Returns true if a value that crosses the kernel (an argument or a record field) may be
     /// secret.
     pub fn has_secrets(&self) -> bool {
         self.compiled.has_secrets()

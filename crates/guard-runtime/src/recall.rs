@@ -110,12 +110,12 @@ struct MemoryShape<'a> {
 }
 
 impl MemoryShape<'_> {
-    /// Returns whether a value has a type.
+    /// Returns true if a value has a type.
     fn fits(&self, ty: TypeId, value: &Value) -> bool {
         self.is_shaped(ty, value) && (self.refined)(ty, value)
     }
 
-    /// Returns whether a value has a type, ignoring its refinements.
+    /// Returns true if a value has a type, ignoring its refinements.
     fn is_shaped(&self, ty: TypeId, value: &Value) -> bool {
         use TypeDef as T;
         let Some(def) = self.plan.types.get(ty as usize) else { return false };
@@ -158,7 +158,7 @@ impl MemoryShape<'_> {
         types.len() == values.len() && types.zip(values).all(|(ty, value)| self.fits(ty, value))
     }
 
-    /// Returns whether these values are arguments of the parameters; arguments that no rule reads
+    /// Returns true if these values are arguments of the parameters; arguments that no rule reads
     /// are omitted.
     fn args(&self, params: &[Field], args: &[Value]) -> bool {
         let mut pairs = params.iter().zip(args);
@@ -214,7 +214,7 @@ impl MemoryShape<'_> {
         })
     }
 
-    /// Returns whether a part of a variable has its type.
+    /// Returns true if a part of a variable has its type.
     fn part(&self, draft: &PendingWrites, part: &WrittenPart) -> bool {
         let (first, end) = part.steps;
         let Some(steps) = draft.steps.get(first..end) else { return false };

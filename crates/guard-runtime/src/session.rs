@@ -284,7 +284,7 @@ impl SessionState {
         &self.workspace
     }
 
-    /// Returns whether the session stays on the full plan, because the optimized one decided
+    /// Returns true if the session stays on the full plan, because the optimized one decided
     /// differently (semantics §16).
     pub fn is_on_full_plan(&self) -> bool {
         self.full

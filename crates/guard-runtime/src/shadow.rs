@@ -53,7 +53,7 @@ impl Shadow {
         }
     }
 
-    /// Returns whether an event with this number is watched.
+    /// Returns true if an event with this number is watched.
     fn watches(&self, number: u64) -> bool {
         number.is_multiple_of(self.every.get().into())
     }

@@ -93,7 +93,7 @@ impl<'a> Val<'a> {
         }
     }
 
-    /// Returns whether it is the missing option.
+    /// Returns true if it is the missing option.
     pub fn is_none(&self) -> bool {
         matches!(self, Val::None)
     }

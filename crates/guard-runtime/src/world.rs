@@ -11,16 +11,16 @@ use std::cell::{Cell, RefCell};
 /// The interface to the outside world. The answer `None` means unknown, and the rule that asked
 /// then denies. Paths are normalised and absolute.
 pub trait World {
-    /// Returns whether anything exists at a path.
+    /// Returns true if anything exists at a path.
     fn exists(&mut self, path: &str) -> Option<bool>;
     /// Returns the answer of a probe that the host provides.
     fn probe(&mut self, name: &str) -> Option<Json>;
-    /// Returns whether a regular file exists at a path.
+    /// Returns true if a regular file exists at a path.
     fn file(&mut self, path: &str) -> Option<bool> {
         let _ = path;
         None
     }
-    /// Returns whether a regular file exists at a path and contains a text.
+    /// Returns true if a regular file exists at a path and contains a text.
     fn contains(&mut self, path: &str, text: &str) -> Option<bool> {
         let _ = (path, text);
         None
@@ -42,7 +42,7 @@ pub trait World {
         let _ = command;
         None
     }
-    /// Returns whether the workspace has no uncommitted changes.
+    /// Returns true if the workspace has no uncommitted changes.
     fn committed(&mut self) -> Option<bool> {
         None
     }
@@ -139,11 +139,11 @@ impl World for Recalled<'_> {
 
 /// The questions that a decision may ask.
 pub(crate) trait WorldQuestions {
-    /// Returns whether anything exists at a path.
+    /// Returns true if anything exists at a path.
     fn exists(&self, path: &str) -> Result<bool, Fault>;
-    /// Returns whether a regular file exists at a path.
+    /// Returns true if a regular file exists at a path.
     fn file(&self, path: &str) -> Option<bool>;
-    /// Returns whether a file contains a text.
+    /// Returns true if a file contains a text.
     fn contains(&self, path: &str, text: &str) -> Option<bool>;
     /// Returns the content of a file.
     fn text(&self, path: &str) -> Option<Content>;
@@ -151,7 +151,7 @@ pub(crate) trait WorldQuestions {
     fn sha256(&self, path: &str) -> Option<Option<String>>;
     /// Returns the result of a command.
     fn run(&self, command: &Command, keeps_stdout: bool) -> Option<Ran>;
-    /// Returns whether there are no uncommitted changes.
+    /// Returns true if there are no uncommitted changes.
     fn committed(&self) -> Option<bool>;
     /// Returns the answer of a probe that the host provides.
     fn host(&self, name: &str) -> Option<Json>;

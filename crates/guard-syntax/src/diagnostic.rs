@@ -101,7 +101,7 @@ impl Diagnostic {
         self
     }
 
-    /// Returns whether it is an error.
+    /// Returns true if it is an error.
     pub fn is_error(&self) -> bool {
         self.severity == DiagnosticSeverity::Error
     }

@@ -226,7 +226,7 @@ impl StructurePass<'_> {
         fresh_line && !CONTINUATIONS.contains(&token.text(self.text))
     }
 
-    /// Returns whether the text after an item keyword can follow it in an item.
+    /// Returns true if the text after an item keyword can follow it in an item.
     fn looks_like_item(&self, index: usize) -> bool {
         let kind = |offset: usize| self.tokens.get(index + offset).map(|t| t.kind);
         let named = kind(1) == Some(TokenKind::Word);
@@ -302,7 +302,7 @@ impl StructurePass<'_> {
         }
     }
 
-    /// Returns whether an item can end with this token.
+    /// Returns true if an item can end with this token.
     fn ends_item(&self, index: usize) -> bool {
         let token = &self.tokens[index];
         match token.kind {
@@ -366,7 +366,7 @@ impl StructurePass<'_> {
         }
     }
 
-    /// Returns whether names and `in` follow, as after a quantifier.
+    /// Returns true if names and `in` follow, as after a quantifier.
     fn binds(&self, mut index: usize) -> bool {
         while !self.word(index).is_empty() && self.char(index + 1) == b',' {
             index += 2;

@@ -131,7 +131,7 @@ impl Keys {
         self.tagging(session, head, bytes).finalize().into_bytes().into()
     }
 
-    /// Returns whether a tag matches a snapshot, in constant time.
+    /// Returns true if a tag matches a snapshot, in constant time.
     pub(crate) fn bears(
         &self,
         session: &str,

@@ -143,7 +143,7 @@ impl std::fmt::Display for Break {
 }
 
 impl Head {
-    /// Returns whether there are no records.
+    /// Returns true if there are no records.
     pub fn is_empty(&self) -> bool {
         self.version == self.first
     }

@@ -101,7 +101,7 @@ impl PublicKey {
         }
     }
 
-    /// Returns whether this key has signed a message.
+    /// Returns true if this key has signed a message.
     pub fn signed(&self, message: &[u8], signature: &[u8; 64]) -> bool {
         self.0.verify_strict(message, &Signature::from_bytes(signature)).is_ok()
     }

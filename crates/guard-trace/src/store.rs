@@ -349,7 +349,7 @@ pub fn open_existing(
     })
 }
 
-/// Returns whether a path has the extension of a database.
+/// Returns true if a path has the extension of a database.
 pub fn is_database_name(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "db" || e == "sqlite" || e == "sqlite3")
 }

@@ -68,7 +68,7 @@ pub struct VerifiedTrace {
 }
 
 impl VerifiedTrace {
-    /// Returns whether there are no findings.
+    /// Returns true if there are no findings.
     pub fn is_sound(&self) -> bool {
         self.findings.is_empty() && !self.interrupted
     }

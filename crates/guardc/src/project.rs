@@ -34,7 +34,7 @@ impl Compiled {
             .map_err(|why| Failure::new(format!("the compiled plan is refused: {why}")))
     }
 
-    /// Returns whether the file at this project path was read.
+    /// Returns true if the file at this project path was read.
     pub fn reads(&self, path: &Path) -> bool {
         let shown = files::display(&files::normalize(path));
         self.shown.iter().any(|file| file.path == shown)

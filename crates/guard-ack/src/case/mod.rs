@@ -337,7 +337,7 @@ pub struct CallFile {
 }
 
 impl CallFile {
-    /// Returns whether it fails.
+    /// Returns true if it fails.
     pub fn is_failure(&self) -> bool {
         self.fails || self.failure.is_some()
     }

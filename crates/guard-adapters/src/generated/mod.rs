@@ -96,7 +96,7 @@ fn made(mut scenario: GeneratedScenario, name: &str) -> Option<Generated> {
     None
 }
 
-/// Removes the turns after the end, or adds a stop if the last one was blocked. Returns whether the
+/// Removes the turns after the end, or adds a stop if the last one was blocked. Returns true if the
 /// script already fitted.
 fn fits(scenario: &mut GeneratedScenario, seen: &RunSeen) -> bool {
     if seen.beyond {

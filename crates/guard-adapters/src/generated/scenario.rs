@@ -87,7 +87,7 @@ impl GeneratedScenario {
         format!("c{}{}", turn + 1, ["a", "b", "c", "d"].get(call).unwrap_or(&"z"))
     }
 
-    /// Returns whether calls are held to run in parallel.
+    /// Returns true if calls are held to run in parallel.
     pub fn is_parallel(&self) -> bool {
         self.turns.iter().any(|turn| turn.overlap)
     }

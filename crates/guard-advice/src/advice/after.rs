@@ -85,7 +85,7 @@ impl After<'_> {
         charge.map_or(0, |(_, amount)| *amount)
     }
 
-    /// Returns whether the call has the arguments that a key requires.
+    /// Returns true if the call has the arguments that a key requires.
     fn has_key(
         &self,
         cx: &Supposition<'_, '_>,
@@ -101,7 +101,7 @@ impl After<'_> {
         })
     }
 
-    /// Returns whether a condition depends on an unknown result of the call.
+    /// Returns true if a condition depends on an unknown result of the call.
     pub fn may_change(&self, expr: &Expr) -> bool {
         expr.0.iter().any(|node| match node {
             Node::State(var) => self.unknown.contains(var),

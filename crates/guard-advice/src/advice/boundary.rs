@@ -184,7 +184,7 @@ fn margin(cx: &Supposition<'_, '_>, expr: &Expr, op: CompareOp, a: NodeId, b: No
     close(margin, scale(bound, left, right))
 }
 
-/// Returns whether a comparison holds between values that are not numbers; a missing value is not
+/// Returns true if a comparison holds between values that are not numbers; a missing value is not
 /// ordered.
 fn holds(op: CompareOp, left: &Value, right: &Value) -> bool {
     let order = match (left, right) {

@@ -211,7 +211,7 @@ fn foreseen(
     })
 }
 
-/// Returns whether a `deny` refuses a call in every state of the session.
+/// Returns true if a `deny` refuses a call in every state of the session.
 fn never(supposed: &Supposition<'_, '_>, call: &HypotheticalCall<'_>) -> bool {
     let mut denies = call.tool().denies.iter();
     denies.any(|deny| {

@@ -24,12 +24,12 @@ pub(super) fn part(expr: &Expr, root: NodeId) -> Expr {
     Expr(nodes)
 }
 
-/// Returns whether an expression has the same value in every session.
+/// Returns true if an expression has the same value in every session.
 pub(super) fn is_constant(expr: &Expr) -> bool {
     is_fixed(expr) && !expr.0.iter().any(|node| matches!(node, Node::Param(_)))
 }
 
-/// Returns whether an expression has the same value at every time of a session: it reads only
+/// Returns true if an expression has the same value at every time of a session: it reads only
 /// literals and arguments.
 pub(super) fn is_fixed(expr: &Expr) -> bool {
     let moves = |node: &Node| matches!(node, Node::State(_) | Node::Result | Node::Text);

@@ -58,7 +58,7 @@ impl<'k> Goals<'k> {
         fixed::quotient(gained, left)
     }
 
-    /// Returns whether there are goals.
+    /// Returns true if there are goals.
     pub fn any(&self) -> bool {
         !self.goals.is_empty()
     }

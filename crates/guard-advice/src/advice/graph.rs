@@ -100,7 +100,7 @@ impl CandidateGraph {
     }
 }
 
-/// Returns whether a candidate is the call that an alternative requires, or could become it.
+/// Returns true if a candidate is the call that an alternative requires, or could become it.
 fn admits(alternative: &Alternative, candidate: &Candidate) -> bool {
     let mut key = alternative.key.iter();
     candidate.tool == alternative.tool
@@ -109,7 +109,7 @@ fn admits(alternative: &Alternative, candidate: &Candidate) -> bool {
         })
 }
 
-/// Returns whether a candidate has an obstacle that no other call removes.
+/// Returns true if a candidate has an obstacle that no other call removes.
 fn is_hopeless(candidate: &Candidate) -> bool {
     let hopeless = |code| {
         matches!(

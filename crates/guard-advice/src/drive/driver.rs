@@ -305,7 +305,7 @@ impl<'d, 'o> Driver<'d, 'o> {
     }
 }
 
-/// Returns whether the proposed call only has to become ready.
+/// Returns true if the proposed call only has to become ready.
 fn only_unready(round: &Round) -> bool {
     let unready = |reason: &Reason| reason.code == Code::NotReady;
     round.proposed.as_ref().is_some_and(|put| put.reasons.iter().all(unready))

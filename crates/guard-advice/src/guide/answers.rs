@@ -26,7 +26,7 @@ pub(super) fn answers(plan: &Plan, page: &mut MarkdownPage) {
     }
 }
 
-/// Returns whether a plan can give this reason.
+/// Returns true if a plan can give this reason.
 fn can(plan: &Plan, code: Code) -> bool {
     let any = |holds: &dyn Fn(&Tool) -> bool| plan.tools.iter().any(holds);
     // For each limit of a tool, true if it asks a role.

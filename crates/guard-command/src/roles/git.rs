@@ -205,7 +205,7 @@ fn is_harmless_config(rest: &[Word], split: &Split<'_>) -> bool {
     }
 }
 
-/// Returns whether a setting of git names no program.
+/// Returns true if a setting of git names no program.
 fn is_harmless_key(key: &str, setting: &str) -> bool {
     let key = key.to_lowercase();
     let sections = [

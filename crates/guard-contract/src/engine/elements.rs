@@ -105,7 +105,7 @@ impl ContractEngine {
         }
     }
 
-    /// Returns whether the object around the list has such a member.
+    /// Returns true if the object around the list has such a member.
     fn is_member(&mut self, name: &str) -> bool {
         match self.object().and_then(|object| object.item) {
             None => self.p.envelope.has(name),

@@ -334,7 +334,7 @@ impl ContractEngine {
         }
     }
 
-    /// Returns whether the text ends within the key that begins here, or before its value.
+    /// Returns true if the text ends within the key that begins here, or before its value.
     fn ends_in_key(&self, t: &StepInput<'_>) -> bool {
         let rest = t.w.from(self.at);
         match lex::string(rest, 0) {

@@ -102,7 +102,7 @@ impl EngineSearch {
         }
     }
 
-    /// Returns whether an array or object ends directly before the position.
+    /// Returns true if an array or object ends directly before the position.
     fn nested(&self) -> bool {
         matches!(self.before.0, b'}' | b']')
     }
@@ -279,7 +279,7 @@ impl ContractEngine {
         }
     }
 
-    /// Returns whether the position is directly inside of the object or list at this place on the
+    /// Returns true if the position is directly inside of the object or list at this place on the
     /// stack, whose units begin at this indentation.
     fn at_level(&self, search: &EngineSearch, place: usize, column: Option<usize>) -> bool {
         let depth = place as i32 - (self.stack.len() as i32 - 1);
@@ -415,7 +415,7 @@ impl ContractEngine {
         }
     }
 
-    /// Returns whether a member of an object follows a comma; `None` if the bytes end too soon to
+    /// Returns true if a member of an object follows a comma; `None` if the bytes end too soon to
     /// decide.
     fn member_follows(&self, bytes: &[u8], at: usize, item: Option<usize>) -> Option<bool> {
         let quote = blanks(bytes, at);
@@ -438,7 +438,7 @@ impl ContractEngine {
         )
     }
 
-    /// Returns whether a brace ends an item of a list: another item or the end of the list follows.
+    /// Returns true if a brace ends an item of a list: another item or the end of the list follows.
     fn item_ends(&self, bytes: &[u8], brace: usize, list: usize) -> Option<bool> {
         let next = blanks(bytes, brace + 1);
         Some(match bytes.get(next)? {
@@ -522,7 +522,7 @@ impl ContractEngine {
     }
 }
 
-/// Returns whether a brace ends the document: the text, the line or the fence ends after it.
+/// Returns true if a brace ends the document: the text, the line or the fence ends after it.
 fn document_ends(bytes: &[u8], brace: usize) -> Option<bool> {
     let behind = blanks(bytes, brace + 1);
     match bytes.get(behind) {

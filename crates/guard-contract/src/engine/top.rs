@@ -373,7 +373,7 @@ impl ContractEngine {
         Quote::Passed
     }
 
-    /// Returns whether a line begins with a member of the contract without quotes; `None` if more
+    /// Returns true if a line begins with a member of the contract without quotes; `None` if more
     /// text is needed.
     fn loose_member(&self, rest: &[u8], i: usize, end: bool) -> Option<bool> {
         if self.around.place == LinePlace::Prose || self.around.fence_line {
@@ -448,7 +448,7 @@ impl ContractEngine {
         }
     }
 
-    /// Returns whether a damaged key of the envelope may begin here.
+    /// Returns true if a damaged key of the envelope may begin here.
     fn may_be_key(&self, rest: &[u8], at: usize) -> bool {
         let near = &rest[at..rest.len().min(at + boundary::LONGEST_NAME)];
         let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
@@ -518,7 +518,7 @@ impl ContractEngine {
         true
     }
 
-    /// Returns whether a document with an envelope has a list already.
+    /// Returns true if a document with an envelope has a list already.
     fn has_list(&self) -> bool {
         let in_draft = |draft: &Draft| {
             let seen = |list: &usize| {

@@ -85,7 +85,7 @@ impl Providers {
         }
     }
 
-    /// Returns whether the plan has providers.
+    /// Returns true if the plan has providers.
     pub fn any(&self) -> bool {
         !self.all.is_empty()
     }
@@ -153,7 +153,7 @@ fn reads_of(condition: &CompiledExpr, declared: &[Touch]) -> Option<BTreeSet<Tou
     Some(reads)
 }
 
-/// Returns whether the settlement of a call may change some of the state that is read.
+/// Returns true if the settlement of a call may change some of the state that is read.
 fn meets(reads: &BTreeSet<Touch>, id: ToolId, tool: &Tool) -> bool {
     let targets = tool.effects.iter().map(|effect| effect.target.var);
     let targets = targets.chain(tool.observes.iter().map(|observe| observe.target.var));

@@ -488,7 +488,7 @@ fn is_shared(tool: &plan::Tool, effect: &plan::Effect) -> bool {
     tool.effects.iter().any(|other| other.target.var == var && !std::ptr::eq(other, effect))
 }
 
-/// Returns whether an effect can be simulated on only the part of the variable that it writes.
+/// Returns true if an effect can be simulated on only the part of the variable that it writes.
 fn is_part(plan: &plan::Plan, tool: &plan::Tool, effect: &plan::Effect) -> bool {
     let var = effect.target.var;
     let reads = |id: &u32| {

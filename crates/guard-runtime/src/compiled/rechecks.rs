@@ -50,13 +50,13 @@ impl Rechecks {
         self.preserved.get(tool as usize).map_or(&[], |preserved| preserved)
     }
 
-    /// Returns whether the plan proves nothing that could be checked again.
+    /// Returns true if the plan proves nothing that could be checked again.
     pub fn is_empty(&self) -> bool {
         self.preserved.is_empty()
     }
 }
 
-/// Returns whether an invariant refuses calls and can be evaluated without asking the world.
+/// Returns true if an invariant refuses calls and can be evaluated without asking the world.
 fn is_enforced_without_world(plan: &Plan, id: InvariantId) -> bool {
     let invariant = &plan.invariants[id as usize];
     let asks = |node: &Node| matches!(node, Node::Exists(_) | Node::Probe(_));

@@ -247,7 +247,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns whether a collection contains an element, a map a key, or a string a substring.
+/// Returns true if a collection contains an element, a map a key, or a string a substring.
 fn contains(collection: &Val<'_>, element: &Val<'_>) -> Result<bool, Fault> {
     if element.is_none() || collection.is_none() {
         return Ok(false);

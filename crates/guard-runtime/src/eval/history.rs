@@ -84,7 +84,7 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Returns whether successes meet a requirement.
+    /// Returns true if successes meet a requirement.
     pub fn meets(&self, requirement: &Requirement, done: Option<Successes>) -> bool {
         let begun = if requirement.latest {
             done.and_then(|done| done.latest)
@@ -112,7 +112,7 @@ impl<'a> Context<'a> {
         undisturbed && self.recent(begun.time, within)
     }
 
-    /// Returns whether a tool has failed after the last success of another, and recently enough.
+    /// Returns true if a tool has failed after the last success of another, and recently enough.
     fn failed(&self, tool: ToolId, since: Option<ToolId>, within: Option<Millis>) -> bool {
         let Some(failure) = self.session.tools[tool as usize].failure else { return false };
         let later = since.is_none_or(|tool| {
@@ -126,7 +126,7 @@ impl<'a> Context<'a> {
         within.is_none_or(|within| self.now.saturating_sub(time) <= within)
     }
 
-    /// Returns whether a call of a tool is in flight.
+    /// Returns true if a call of a tool is in flight.
     fn flies(&self, tool: ToolId) -> bool {
         self.session.flights.iter().any(|flight| flight.tool == Some(tool))
     }

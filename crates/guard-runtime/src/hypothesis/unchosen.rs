@@ -57,7 +57,7 @@ impl Unchosen {
     }
 }
 
-/// Returns whether an expression reads an argument.
+/// Returns true if an expression reads an argument.
 fn reads_argument(expr: &Expr) -> bool {
     expr.0.iter().any(|node| matches!(node, Node::Param(_)))
 }

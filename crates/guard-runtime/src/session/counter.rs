@@ -44,7 +44,7 @@ pub(crate) struct CounterUsage {
 /// The number of keys in a window before the first sweep.
 const FIRST_SWEEP: usize = 64;
 
-/// Returns whether the window of a limit keeps the times of all calls within it.
+/// Returns true if the window of a limit keeps the times of all calls within it.
 fn keeps_all(limit: &Limit) -> bool {
     limit.success || limit.ask.is_some()
 }

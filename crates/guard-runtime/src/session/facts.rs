@@ -98,7 +98,7 @@ impl FactRows {
         self.rows.get(key).map(|row| &row.value)
     }
 
-    /// Returns whether some row begins with these columns.
+    /// Returns true if some row begins with these columns.
     pub fn known(&self, columns: usize, key: &[u8]) -> bool {
         if columns == self.keys {
             return self.rows.contains_key(key);

@@ -119,7 +119,7 @@ pub(super) fn broken(
     Some((kind, declared.rule.owner.clone(), message))
 }
 
-/// Returns whether every observation that writes one of the variables only warns.
+/// Returns true if every observation that writes one of the variables only warns.
 fn only_warns(rules: &[Observe], reads: &[VarId]) -> bool {
     rules
         .iter()

@@ -217,7 +217,7 @@ fn refinements(
     }
 }
 
-/// Returns whether the unproved parts hold.
+/// Returns true if the unproved parts hold.
 fn holds_in_part(after: &Context<'_>, parts: &[CompiledExpr]) -> bool {
     parts.iter().all(|part| after.holds(part) == Ok(true))
 }

@@ -114,7 +114,7 @@ fn one<'a>(
     Ok(standing)
 }
 
-/// Returns whether a call is in flight whose success would meet a requirement, with its key if any.
+/// Returns true if a call is in flight whose success would meet a requirement, with its key if any.
 fn in_flight(cx: &Context<'_>, requirement: &Requirement, bytes: &[u8]) -> bool {
     let Requirement { tool, key, since, within, .. } = requirement;
     let place = |key: &Key| {
@@ -165,7 +165,7 @@ fn unmet(cx: &Context<'_>, call: DecidedCall<'_>, requires: &Requires, in_flight
     reason
 }
 
-/// Returns whether a requirement is unmet because the last settled call failed.
+/// Returns true if a requirement is unmet because the last settled call failed.
 fn failed_last(cx: &Context<'_>, requirement: &Requirement) -> bool {
     let done = cx.session.tools[requirement.tool as usize].done;
     requirement.latest

@@ -216,7 +216,7 @@ impl<'t> TreeBuilder<'t> {
     }
 }
 
-/// Returns whether a word is reserved.
+/// Returns true if a word is reserved.
 pub(crate) fn is_reserved(word: &str) -> bool {
     matches!(
         word,

@@ -166,7 +166,7 @@ fn kind_of_judging(rule: Rule) -> Option<ElementKind> {
     })
 }
 
-/// Returns whether an element certainly begins here.
+/// Returns true if an element certainly begins here.
 pub(super) fn begins(kind: ElementKind, site: &Site, index: usize) -> bool {
     let word = site.word(index);
     let next = site.kind(index + 1);
@@ -210,7 +210,7 @@ pub(super) fn begins(kind: ElementKind, site: &Site, index: usize) -> bool {
     }
 }
 
-/// Returns whether a keyword on a new line begins an element, even after an invalid one.
+/// Returns true if a keyword on a new line begins an element, even after an invalid one.
 pub(super) fn begins_afresh(kind: ElementKind, site: &Site, index: usize) -> bool {
     matches!(kind.rule, Rule::clause | Rule::step | Rule::block)
         && site.fresh_line(index)
@@ -296,7 +296,7 @@ fn begins_clause(site: &Site, index: usize) -> bool {
     }
 }
 
-/// Returns whether an element may end with this token.
+/// Returns true if an element may end with this token.
 pub(super) fn ends(site: &Site, index: usize) -> bool {
     match site.kind(index) {
         Some(TokenKind::Open) | None => false,
@@ -315,7 +315,7 @@ pub(super) fn ends(site: &Site, index: usize) -> bool {
     }
 }
 
-/// Returns whether a word on a new line probably begins an element.
+/// Returns true if a word on a new line probably begins an element.
 pub(super) fn may_begin(site: &Site, index: usize) -> bool {
     let word = site.word(index);
     let goes_on = matches!(

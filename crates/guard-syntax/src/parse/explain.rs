@@ -52,7 +52,7 @@ impl<'t> Site<'t> {
         self.text.get(self.start()..self.end()).unwrap_or("")
     }
 
-    /// Returns whether a token is the first on its line.
+    /// Returns true if a token is the first on its line.
     pub fn fresh_line(&self, index: usize) -> bool {
         let (Some(token), Some(before)) =
             (self.token(index), index.checked_sub(1).and_then(|i| self.token(i)))
@@ -205,7 +205,7 @@ fn is_value(rule: Rule) -> bool {
     matches!(rule, Rule::reference | Rule::literal | Rule::paren | Rule::prefix_op | Rule::list)
 }
 
-/// Returns whether a rule begins with a name.
+/// Returns true if a rule begins with a name.
 fn names(rule: Rule) -> bool {
     matches!(
         rule,

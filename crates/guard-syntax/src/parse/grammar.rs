@@ -58,7 +58,7 @@ impl<'i> ChildNodes<'i> {
         if self.0.peek()?.as_rule() == rule { self.0.next() } else { None }
     }
 
-    /// Returns whether the next node has this rule, and consumes it in that case.
+    /// Returns true if the next node has this rule, and consumes it in that case.
     pub fn has(&mut self, rule: Rule) -> bool {
         self.accept(rule).is_some()
     }

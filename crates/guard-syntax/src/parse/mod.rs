@@ -44,7 +44,7 @@ pub fn parse(file: FileId, text: &str) -> Parse {
     read(file, text).0
 }
 
-/// Returns whether a text is a name for the grammar.
+/// Returns true if a text is a name for the grammar.
 pub(crate) fn is_name(text: &str) -> bool {
     let mut bytes = text.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
@@ -168,7 +168,7 @@ impl<'t> Parser<'t> {
         self.recover_item(chunk, rule)
     }
 
-    /// Returns whether the chunk contains a lexical or bracket fault.
+    /// Returns true if the chunk contains a lexical or bracket fault.
     fn faulty(&self, chunk: Chunk) -> bool {
         !self.faults(chunk).is_empty()
     }

@@ -312,7 +312,7 @@ fn primary(e: &Expr, layout: &mut ExprLayout) -> String {
     }
 }
 
-/// Returns whether a text is an int or a bool, which a key may be.
+/// Returns true if a text is an int or a bool, which a key may be.
 fn is_key_value(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_int = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());

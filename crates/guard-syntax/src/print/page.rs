@@ -51,7 +51,7 @@ impl<'t> PrintedText<'t> {
         self.out[start..].chars().count()
     }
 
-    /// Returns whether the author wrote this on one line and without comments.
+    /// Returns true if the author wrote this on one line and without comments.
     pub fn was_one_line(&self, span: Span) -> bool {
         let Some(source) = &self.source else { return false };
         let text = source.text.get(span.start as usize..span.end as usize);

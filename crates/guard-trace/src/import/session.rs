@@ -52,7 +52,7 @@ impl RecordBuilder {
         self.now
     }
 
-    /// Returns whether a call with this log id is pending.
+    /// Returns true if a call with this log id is pending.
     pub fn has(&self, id: &str) -> bool {
         self.pending.contains_key(id)
     }

@@ -32,7 +32,7 @@ enum Hypothetical {
     Open,
 }
 
-/// Returns whether a refusal may come from a missing answer: nothing else refuses.
+/// Returns true if a refusal may come from a missing answer: nothing else refuses.
 fn depends_on_world(verdict: &Verdict) -> bool {
     let from_world =
         |code| matches!(code, Code::EvaluationError | Code::NotReady | Code::Lifecycle);

@@ -3,14 +3,14 @@
 use guard_plan::record::{Delivered, StopDecision};
 use guard_plan::verdict::{Code, Reason, Verdict};
 
-/// Returns whether two reasons are equal. The position of the rule is ignored.
+/// Returns true if two reasons are equal. The position of the rule is ignored.
 pub(super) fn same_reason(a: &Reason, b: &Reason) -> bool {
     (a.code, a.decision) == (b.code, b.decision)
         && (&a.rule, &a.message, &a.help) == (&b.rule, &b.message, &b.help)
         && (&a.needs, &a.values) == (&b.needs, &b.values)
 }
 
-/// Returns whether two verdicts give the same reasons.
+/// Returns true if two verdicts give the same reasons.
 pub(super) fn same_reasons(a: &Verdict, b: &Verdict) -> bool {
     a.reasons.len() == b.reasons.len()
         && a.reasons.iter().zip(&b.reasons).all(|(a, b)| same_reason(a, b))
@@ -33,7 +33,7 @@ pub(super) fn deciding<'v>(verdict: &'v Verdict, beside: &Verdict) -> Vec<&'v Re
     found
 }
 
-/// Returns whether the agent received the same feedback.
+/// Returns true if the agent received the same feedback.
 pub(super) fn same_feedback(a: &[Delivered], b: &[Delivered]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.text == b.text)
 }

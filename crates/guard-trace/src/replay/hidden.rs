@@ -111,7 +111,7 @@ pub(super) fn are_named(recorded: &Json, is_secret: &dyn Fn(&str) -> bool) -> bo
     }
 }
 
-/// Returns whether some text is a mark. An agent may write such a text itself; then the original is
+/// Returns true if some text is a mark. An agent may write such a text itself; then the original is
 /// unknown as well.
 fn holds_marks(json: &Json) -> bool {
     match json {
@@ -147,7 +147,7 @@ impl Looks {
         Looks(tools.collect())
     }
 
-    /// Returns whether the guard would read a part of a call that is known only as a mark.
+    /// Returns true if the guard would read a part of a call that is known only as a mark.
     pub fn at_call(&self, kernel: &Kernel, tool: &str, args: &Json) -> bool {
         let Some(id) = kernel.tool(tool) else { return false };
         let tool = &kernel.plan().tools[id as usize];
@@ -160,7 +160,7 @@ impl Looks {
     }
 }
 
-/// Returns whether the guard would read the result of a call.
+/// Returns true if the guard would read the result of a call.
 pub(super) fn looks_into_result(kernel: &Kernel) -> bool {
     let plan = kernel.plan();
     plan.origins
@@ -173,7 +173,7 @@ pub(super) fn looks_into_result(kernel: &Kernel) -> bool {
         })
 }
 
-/// Returns whether every text is a value of the type.
+/// Returns true if every text is a value of the type.
 fn is_plain(plan: &Plan, ty: TypeId) -> bool {
     match plan.types.get(ty as usize) {
         Some(TypeDef::Option { of }) => is_plain(plan, *of),

@@ -128,7 +128,7 @@ impl StoreError {
     }
 }
 
-/// Returns whether the process, or the system, has no more file descriptors (`EMFILE`, `ENFILE`).
+/// Returns true if the process, or the system, has no more file descriptors (`EMFILE`, `ENFILE`).
 fn is_exhausted(error: &io::Error) -> bool {
     cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24))
 }

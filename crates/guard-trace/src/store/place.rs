@@ -8,7 +8,7 @@ pub(super) const REPLACED: &str = "was replaced by another file while it was ope
 pub(super) const CUT: &str = "was cut while it was open: records are missing at its end";
 pub(super) const OVERWRITTEN: &str = "was written by somebody else while it was open";
 
-/// Returns whether an error means that there is no file at the path.
+/// Returns true if an error means that there is no file at the path.
 pub(super) fn is_absent(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }

@@ -61,7 +61,7 @@ impl FindingReport {
         json::object(self)
     }
 
-    /// Returns whether the run has failed.
+    /// Returns true if the run has failed.
     pub fn failed(&self) -> bool {
         self.counts().0 > 0
     }

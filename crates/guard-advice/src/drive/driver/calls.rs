@@ -118,7 +118,7 @@ impl Driver<'_, '_> {
         self.say(format!("{before}`{}` {ended}", call.tool));
     }
 
-    /// Returns whether the last settlement changed the state.
+    /// Returns true if the last settlement changed the state.
     fn changed(&self) -> bool {
         let mut changes = self.session.state().changes().iter();
         changes.any(|(var, before)| self.session.state().value(*var) != Some(before))

@@ -121,7 +121,7 @@ impl Held {
         Ok(records)
     }
 
-    /// Returns whether the record before an offset is the expected one.
+    /// Returns true if the record before an offset is the expected one.
     pub fn ends_at(&mut self, at: &FilePosition) -> bool {
         let mut expected = guard_plan::hex::encode(&at.head.hash).into_bytes();
         expected.extend_from_slice(END);
@@ -143,7 +143,7 @@ impl Held {
         }
     }
 
-    /// Returns whether the file at the path is this one.
+    /// Returns true if the file at the path is this one.
     pub fn is_in_place(&self) -> bool {
         is_at(&self.file, &self.path)
     }
@@ -188,7 +188,7 @@ impl Held {
     }
 }
 
-/// Returns whether a file is the one at a path.
+/// Returns true if a file is the one at a path.
 fn is_at(file: &File, path: &Path) -> bool {
     match (file.metadata(), std::fs::symlink_metadata(path)) {
         (Ok(ours), Ok(there)) => is_same(&ours, &there),

@@ -115,7 +115,7 @@ impl Locked<'_> {
         &self.read.ledger
     }
 
-    /// Returns whether there is a file.
+    /// Returns true if there is a file.
     pub fn exists(&self) -> bool {
         self.file.is_some()
     }
@@ -210,7 +210,7 @@ impl Drop for Locked<'_> {
     }
 }
 
-/// Returns whether a folder holds the trace of a session.
+/// Returns true if a folder holds the trace of a session.
 fn has_sessions(dir: &Path) -> Result<bool, StoreError> {
     let fail = |error: std::io::Error| StoreError::io(dir, &error);
     for entry in std::fs::read_dir(dir).map_err(fail)? {

@@ -140,7 +140,7 @@ impl Queue {
 }
 
 impl WaitingBatch {
-    /// Returns whether every open session is waiting.
+    /// Returns true if every open session is waiting.
     fn is_full(&self) -> bool {
         self.closed || self.jobs.len() >= self.open.len().min(MOST)
     }

@@ -108,7 +108,7 @@ impl Rows<'_> {
         rows.map_err(fail)?.collect::<Result<_, _>>().map_err(fail)
     }
 
-    /// Returns whether a session has all records of a chain; it may have more.
+    /// Returns true if a session has all records of a chain; it may have more.
     pub fn holds(&self, name: &str, head: &Head) -> Result<bool, StoreError> {
         let Some(found) = self.session(name)? else { return Ok(head.is_empty()) };
         let Some(last) = head.version.checked_sub(1).filter(|last| *last >= found.head.first)

@@ -150,7 +150,7 @@ fn is_new(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row(tables, [], |row| row.get::<_, i64>(0)).map(|tables| tables == 0)
 }
 
-/// Returns whether an error means that another process uses the database.
+/// Returns true if an error means that another process uses the database.
 pub fn is_busy(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
 }

@@ -62,7 +62,7 @@ impl Selection {
             || self.failed_from.is_some()
     }
 
-    /// Returns whether a case of this name may be selected.
+    /// Returns true if a case of this name may be selected.
     pub fn is_named(&self, name: &str) -> bool {
         let fits = |globs: &[String]| globs.iter().any(|glob| guard_ack::matches(glob, name));
         (self.case.is_empty() || fits(&self.case)) && !fits(&self.exclude)

@@ -113,7 +113,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     Ok(Exit::findings(!good || short))
 }
 
-/// Returns whether the best action is chosen automatically, so that no reasoner asks to stop.
+/// Returns true if the best action is chosen automatically, so that no reasoner asks to stop.
 fn unasked(args: &Args) -> bool {
     args.script.is_none() && args.reasoner.is_none()
 }

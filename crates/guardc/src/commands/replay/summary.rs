@@ -108,7 +108,7 @@ impl ReplaySummary {
         its.from.iter().flat_map(|from| from.split(", ")).for_each(|form| self.form(form));
     }
 
-    /// Returns whether all records were compared byte for byte.
+    /// Returns true if all records were compared byte for byte.
     pub fn is_exact(&self) -> bool {
         self.inexact == 0
     }

@@ -59,7 +59,7 @@ pub enum CoverageKind {
 }
 
 impl CoverageKind {
-    /// Returns whether the rule can refuse a call.
+    /// Returns true if the rule can refuse a call.
     pub fn two_sided(self) -> bool {
         use CoverageKind::*;
         !matches!(

@@ -116,7 +116,7 @@ impl Results {
         )
     }
 
-    /// Returns whether the coverage is too low.
+    /// Returns true if the coverage is too low.
     pub fn uncovered(&self) -> bool {
         self.min_coverage.is_some_and(|min| coverage::percent(self.sides()) < min)
     }

@@ -57,7 +57,7 @@ fn instant(text: &str) -> Result<i64, String> {
 }
 
 impl Filter {
-    /// Returns whether it selects only by session.
+    /// Returns true if it selects only by session.
     pub fn is_of_sessions(&self) -> bool {
         let Filter { session: _, call, kind, verdict, tool, since, until } = self;
         kind.is_empty()
@@ -68,7 +68,7 @@ impl Filter {
             && until.is_none()
     }
 
-    /// Returns whether a record is selected.
+    /// Returns true if a record is selected.
     pub fn takes(&self, at: &At<'_>, record: &Record) -> bool {
         let verdict = match &record.payload {
             Payload::Propose(propose) => Some(propose.verdict.decision),

@@ -214,7 +214,7 @@ fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
-/// Returns whether a file is a database.
+/// Returns true if a file is a database.
 pub fn is_database(path: &Path) -> std::io::Result<bool> {
     let mut start = Vec::new();
     File::open(path)?.take(SQLITE.len() as u64).read_to_end(&mut start)?;

@@ -123,7 +123,7 @@ fn members_of(
     });
 }
 
-/// Returns whether an expression reads a variable or fact of these names.
+/// Returns true if an expression reads a variable or fact of these names.
 fn reads(program: &Program, e: &Expr, names: &BTreeSet<&str>) -> bool {
     let mut found = false;
     e.walk(&mut |e| {
