@@ -50,7 +50,7 @@ pub(crate) fn requirement_cycle(cycle: &[(&str, Span)]) -> Diagnostic {
 
 pub(crate) fn negative_cost(span: Span, text: &str) -> Diagnostic {
     Diagnostic::error("G0304", span, format!("the cost `{text}` may be negative"))
-        .label("spending is never undone, so a cost is never negative")
+        .label("a cost below zero would refill the budget")
         .help(
             "narrow what it reads, for instance `amount: decimal in 0..`, or write `max(0.00, …)`",
         )
