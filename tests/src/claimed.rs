@@ -19,7 +19,7 @@ const MINUTE: i64 = 60_000;
 
 /// A rule that refuses calls.
 #[derive(Debug, Clone)]
-enum Refusal {
+enum Denial {
     Requires {
         tool: usize,
         latest: bool,
@@ -30,14 +30,14 @@ enum Refusal {
     /// A rule may ask above its count instead of refusing; a property never does.
     Limit {
         count: usize,
-        scope: Scope,
+        scope: CountScope,
         success: bool,
         asks: bool,
     },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Scope {
+enum CountScope {
     Session,
     InFlight,
     Window(i64),
@@ -58,16 +58,16 @@ enum Condition {
 }
 
 /// A guard with its properties, as what they say.
-pub struct Guard {
+pub struct ClaimedGuard {
     /// The source.
     pub text: String,
     /// By property its tool and its rule, in the order of the source.
-    properties: Vec<(usize, Refusal)>,
+    properties: Vec<(usize, Denial)>,
 }
 
 /// The counts of what was tried.
 #[derive(Debug, Default)]
-pub struct Tried {
+pub struct PropertyCounts {
     /// Properties that were proved.
     pub proved: u32,
     /// Of these, by more than another rule or counter that says so at sight.
@@ -81,12 +81,12 @@ pub struct Tried {
 }
 
 /// A random guard with properties.
-pub fn source(rng: &mut Rng) -> Guard {
+pub fn source(rng: &mut Rng) -> ClaimedGuard {
     let mut text =
         String::from("guard claimed\n\nstate {\n  x: int in 0..=4 = 0\n  f: bool = false\n}\n");
-    let mut own: Vec<Vec<Refusal>> = Vec::new();
+    let mut own: Vec<Vec<Denial>> = Vec::new();
     for (tool, name) in TOOLS.iter().enumerate() {
-        let rules: Vec<Refusal> = (0..rng.below(3)).map(|_| rule(rng, tool)).collect();
+        let rules: Vec<Denial> = (0..rng.below(3)).map(|_| rule(rng, tool)).collect();
         let _ = writeln!(text, "\ntool {name}() {{");
         rules.iter().for_each(|rule| _ = writeln!(text, "  {}", words(rule)));
         let effect = ["", "effect f = true", "effect f = false", "effect x += 1", "effect x = 0"];
@@ -106,10 +106,10 @@ pub fn source(rng: &mut Rng) -> Guard {
             writeln!(text, "\nproperty p{at} for {} {{\n  {}\n}}", TOOLS[tool], words(&claimed));
         properties.push((tool, claimed));
     }
-    Guard { text, properties }
+    ClaimedGuard { text, properties }
 }
 
-fn rng_pick(rules: &[Refusal], at: usize) -> &Refusal {
+fn rng_pick(rules: &[Denial], at: usize) -> &Denial {
     &rules[at % rules.len()]
 }
 
@@ -121,36 +121,40 @@ fn age(rng: &mut Rng) -> Option<i64> {
     rng.chance(30).then(|| 1 + rng.below(4) as i64)
 }
 
-fn rule(rng: &mut Rng, tool: usize) -> Refusal {
+fn rule(rng: &mut Rng, tool: usize) -> Denial {
     if rng.chance(15) {
         let of = match rng.below(3) {
             0 => Condition::Flag,
             1 => Condition::Once(true),
             _ => Condition::Failed { tool: other(rng, tool), since: None, within: None },
         };
-        return Refusal::Deny(Condition::Not(Box::new(of)));
+        return Denial::Deny(Condition::Not(Box::new(of)));
     }
     match rng.below(6) {
         0 | 1 => {
             let of = other(rng, tool);
             let since = rng.chance(40).then(|| other(rng, of)).filter(|since| *since != of);
-            Refusal::Requires { tool: of, latest: rng.chance(40), since, within: age(rng) }
+            Denial::Requires { tool: of, latest: rng.chance(40), since, within: age(rng) }
         }
         2 => {
-            let scope =
-                *rng.pick(&[Scope::Session, Scope::InFlight, Scope::Window(3), Scope::Window(6)]);
-            let success = scope != Scope::InFlight && rng.chance(40);
-            let asks = scope != Scope::InFlight && rng.chance(25);
-            Refusal::Limit { count: 1 + rng.below(3), scope, success, asks }
+            let scope = *rng.pick(&[
+                CountScope::Session,
+                CountScope::InFlight,
+                CountScope::Window(3),
+                CountScope::Window(6),
+            ]);
+            let success = scope != CountScope::InFlight && rng.chance(40);
+            let asks = scope != CountScope::InFlight && rng.chance(25);
+            Denial::Limit { count: 1 + rng.below(3), scope, success, asks }
         }
-        _ => Refusal::Deny(condition(rng, 2)),
+        _ => Denial::Deny(condition(rng, 2)),
     }
 }
 
 /// A rule that refuses, as a property claims it.
-fn claim(rng: &mut Rng, tool: usize) -> Refusal {
+fn claim(rng: &mut Rng, tool: usize) -> Denial {
     let mut claim = rule(rng, tool);
-    if let Refusal::Limit { asks, .. } = &mut claim {
+    if let Denial::Limit { asks, .. } = &mut claim {
         *asks = false;
     }
     claim
@@ -180,45 +184,45 @@ fn condition(rng: &mut Rng, depth: usize) -> Condition {
 }
 
 /// Something that often follows from a rule, and often nearly.
-fn weakened(rng: &mut Rng, rule: &Refusal) -> Refusal {
+fn weakened(rng: &mut Rng, rule: &Denial) -> Denial {
     let plain = Condition::Called { tool: 0, since: None, within: None };
     match rule {
-        Refusal::Requires { tool, latest, since, within } => {
+        Denial::Requires { tool, latest, since, within } => {
             let tool = *tool;
             let called = |since, within| Condition::Called { tool, since, within };
-            let refused = |condition: Condition| Refusal::Deny(Condition::Not(Box::new(condition)));
+            let refused = |condition: Condition| Denial::Deny(Condition::Not(Box::new(condition)));
             match rng.below(6) {
-                0 => Refusal::Requires { tool, latest: false, since: None, within: *within },
-                1 => Refusal::Requires { tool, latest: *latest, since: *since, within: age(rng) },
+                0 => Denial::Requires { tool, latest: false, since: None, within: *within },
+                1 => Denial::Requires { tool, latest: *latest, since: *since, within: age(rng) },
                 2 => refused(called(*since, within.map(|age| age + rng.below(3) as i64 - 1))),
                 3 => refused(Condition::Calls { tool, failures: false, more: rng.below(2) }),
-                4 => Refusal::Deny(Condition::Failed { tool, since: Some(tool), within: age(rng) }),
+                4 => Denial::Deny(Condition::Failed { tool, since: Some(tool), within: age(rng) }),
                 _ => refused(called(None, None)),
             }
         }
-        Refusal::Limit { count, scope, success, .. } => match rng.below(4) {
-            0 => Refusal::Limit {
+        Denial::Limit { count, scope, success, .. } => match rng.below(4) {
+            0 => Denial::Limit {
                 count: count + rng.below(2),
-                scope: Scope::InFlight,
+                scope: CountScope::InFlight,
                 success: false,
                 asks: false,
             },
             1 => {
                 let success = rng.chance(50);
-                Refusal::Limit { count: *count, scope: Scope::Window(4), success, asks: false }
+                Denial::Limit { count: *count, scope: CountScope::Window(4), success, asks: false }
             }
             2 => {
-                let success = !success && *scope != Scope::InFlight;
-                Refusal::Limit { count: *count, scope: *scope, success, asks: false }
+                let success = !success && *scope != CountScope::InFlight;
+                Denial::Limit { count: *count, scope: *scope, success, asks: false }
             }
             _ => {
                 let tool = rng.below(TOOLS.len());
                 let failures = rng.chance(40);
                 let more = count + rng.below(2) - 1;
-                Refusal::Deny(Condition::Calls { tool, failures, more })
+                Denial::Deny(Condition::Calls { tool, failures, more })
             }
         },
-        Refusal::Deny(condition) => Refusal::Deny(match (condition, rng.below(5)) {
+        Denial::Deny(condition) => Denial::Deny(match (condition, rng.below(5)) {
             (_, 0) => {
                 Condition::And(Box::new(condition.clone()), Box::new(self::condition(rng, 1)))
             }
@@ -257,20 +261,22 @@ fn weakened(rng: &mut Rng, rule: &Refusal) -> Refusal {
     }
 }
 
-fn words(rule: &Refusal) -> String {
+fn words(rule: &Denial) -> String {
     match rule {
-        Refusal::Requires { tool, latest, since, within } => {
+        Denial::Requires { tool, latest, since, within } => {
             let latest = if *latest { "latest " } else { "" };
             format!("requires {latest}{}{}", TOOLS[*tool], ages(since, within))
         }
-        Refusal::Deny(condition) => format!("deny when {}", text(condition)),
-        Refusal::Limit { count, scope, success, asks } => {
+        Denial::Deny(condition) => format!("deny when {}", text(condition)),
+        Denial::Limit { count, scope, success, asks } => {
             let success = if *success { " success" } else { "" };
             let ask = if *asks { " else ask boss" } else { "" };
             match scope {
-                Scope::Session => format!("limit {count}{success} per session{ask}"),
-                Scope::InFlight => format!("limit {count} in flight"),
-                Scope::Window(minutes) => format!("limit {count}{success} per {minutes}m{ask}"),
+                CountScope::Session => format!("limit {count}{success} per session{ask}"),
+                CountScope::InFlight => format!("limit {count} in flight"),
+                CountScope::Window(minutes) => {
+                    format!("limit {count}{success} per {minutes}m{ask}")
+                }
             }
         }
     }
@@ -305,7 +311,7 @@ fn text(condition: &Condition) -> String {
 }
 
 /// A call that was allowed.
-struct Call {
+struct AdmittedCall {
     tool: usize,
     /// When it was admitted: the event and the time.
     admitted: (usize, i64),
@@ -316,7 +322,7 @@ struct Call {
 /// The history of a session, as the test keeps it itself.
 #[derive(Default)]
 struct OwnHistory {
-    calls: Vec<Call>,
+    calls: Vec<AdmittedCall>,
     event: usize,
     now: i64,
     /// The committed states: `x` and `f`.
@@ -324,7 +330,11 @@ struct OwnHistory {
 }
 
 impl OwnHistory {
-    fn ended(&self, tool: usize, success: bool) -> impl Iterator<Item = (&Call, (usize, i64))> {
+    fn ended(
+        &self,
+        tool: usize,
+        success: bool,
+    ) -> impl Iterator<Item = (&AdmittedCall, (usize, i64))> {
         self.calls.iter().filter(move |call| call.tool == tool).filter_map(move |call| {
             let (event, time, ok) = call.settled?;
             (ok == success).then_some((call, (event, time)))
@@ -336,8 +346,9 @@ impl OwnHistory {
     }
 
     /// A success counts if no call of the other tool was in flight or began since it was admitted.
-    fn counts(&self, call: &Call, since: Option<usize>, within: Option<i64>) -> bool {
-        let before = |b: &Call| b.settled.is_some_and(|(event, ..)| event < call.admitted.0);
+    fn counts(&self, call: &AdmittedCall, since: Option<usize>, within: Option<i64>) -> bool {
+        let before =
+            |b: &AdmittedCall| b.settled.is_some_and(|(event, ..)| event < call.admitted.0);
         let others = |tool: usize| self.calls.iter().filter(move |b| b.tool == tool);
         self.young(call.admitted.1, within) && since.is_none_or(|tool| others(tool).all(before))
     }
@@ -368,11 +379,11 @@ impl OwnHistory {
     }
 
     /// Returns true if the rule would refuse a call of the tool now.
-    fn refuses(&self, tool: usize, rule: &Refusal) -> bool {
+    fn refuses(&self, tool: usize, rule: &Denial) -> bool {
         match rule {
-            Refusal::Requires { tool, latest, since, within } => {
-                let met = |call: &Call| self.counts(call, *since, *within);
-                let mut ended: Vec<(usize, &Call, bool)> = Vec::new();
+            Denial::Requires { tool, latest, since, within } => {
+                let met = |call: &AdmittedCall| self.counts(call, *since, *within);
+                let mut ended: Vec<(usize, &AdmittedCall, bool)> = Vec::new();
                 for success in [true, false] {
                     let of = self.ended(*tool, success);
                     ended.extend(of.map(|(call, (event, _))| (event, call, success)));
@@ -384,16 +395,18 @@ impl OwnHistory {
                     !ended.iter().any(|(_, call, success)| *success && met(call))
                 }
             }
-            Refusal::Deny(condition) => self.holds(condition),
-            Refusal::Limit { count, scope, success, .. } => {
-                let counted = |call: &&Call| {
+            Denial::Deny(condition) => self.holds(condition),
+            Denial::Limit { count, scope, success, .. } => {
+                let counted = |call: &&AdmittedCall| {
                     let failed = call.settled.is_some_and(|(.., ok)| !ok);
                     call.tool == tool
                         && !(*success && failed)
                         && match scope {
-                            Scope::Session => true,
-                            Scope::InFlight => call.settled.is_none(),
-                            Scope::Window(minutes) => self.now - call.admitted.1 < minutes * MINUTE,
+                            CountScope::Session => true,
+                            CountScope::InFlight => call.settled.is_none(),
+                            CountScope::Window(minutes) => {
+                                self.now - call.admitted.1 < minutes * MINUTE
+                            }
                         }
                 };
                 self.calls.iter().filter(counted).count() >= *count
@@ -404,11 +417,11 @@ impl OwnHistory {
 
 /// Tries to break what is proved of a guard's properties, in so many sessions; the error says which was, and how.
 pub fn try_guard(
-    guard: &Guard,
+    guard: &ClaimedGuard,
     output: &Output,
     rng: &mut Rng,
     sessions: usize,
-    tried: &mut Tried,
+    tried: &mut PropertyCounts,
 ) -> Result<(), String> {
     use guard_compiler::verify::Basis;
     let Some(properties) = &output.properties else { return Ok(()) };
@@ -440,10 +453,10 @@ pub fn try_guard(
 }
 
 fn session(
-    guard: &Guard,
+    guard: &ClaimedGuard,
     program: &Program,
     rng: &mut Rng,
-    tried: &mut Tried,
+    tried: &mut PropertyCounts,
     broken: &mut dyn FnMut(usize, &str) -> Result<(), String>,
 ) -> Result<(), String> {
     let mut reference = ReferenceSession::open(program, 0, "/", None).map_err(|(_, why)| why)?;
@@ -493,7 +506,11 @@ fn session(
                 broken(at, &format!("{told}at step {step}"))?;
             }
         }
-        history.calls.push(Call { tool, admitted: (history.event, history.now), settled: None });
+        history.calls.push(AdmittedCall {
+            tool,
+            admitted: (history.event, history.now),
+            settled: None,
+        });
     }
     Ok(())
 }

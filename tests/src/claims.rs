@@ -47,7 +47,7 @@ pub fn first_failure(case: fn(u64) -> Option<Result<(), String>>) -> Option<(u64
 
 fn exhaustive(n: u64) -> Option<Result<(), String>> {
     (n < 400).then(|| match compiled(&small::source(&mut Rng::new(n))) {
-        Some(output) => small::try_all(&output, &mut small::Tried::default()),
+        Some(output) => small::try_all(&output, &mut small::SmallCounts::default()),
         None => Ok(()),
     })
 }
@@ -57,9 +57,11 @@ fn tried(n: u64) -> Option<Result<(), String>> {
     (n < 4_000).then(|| {
         let rng = &mut Rng::new(n);
         match compiled(&exhausted::source(rng)) {
-            Some(output) => {
-                exhausted::try_guard(&output.program, rng, &mut exhausted::Tried::default())
-            }
+            Some(output) => exhausted::try_guard(
+                &output.program,
+                rng,
+                &mut exhausted::ExplorationCounts::default(),
+            ),
             None => Ok(()),
         }
     })
@@ -69,7 +71,7 @@ fn stepped(n: u64) -> Option<Result<(), String>> {
     (n < 1_000).then(|| {
         let rng = &mut Rng::new(n);
         match compiled(&steps::grammar::source(rng)) {
-            Some(output) => steps::try_guard(&output, rng, 120, &mut steps::Tried::default()),
+            Some(output) => steps::try_guard(&output, rng, 120, &mut steps::StepCounts::default()),
             None => Ok(()),
         }
     })
@@ -103,7 +105,9 @@ fn bounded_sessions(n: u64) -> Option<Result<(), String>> {
     (n < 600).then(|| {
         let rng = &mut Rng::new(n);
         match compiled(&bounded::grammar::source(rng)) {
-            Some(output) => bounded::try_guard(&output, rng, 30, &mut bounded::Tried::default()),
+            Some(output) => {
+                bounded::try_guard(&output, rng, 30, &mut bounded::BoundCounts::default())
+            }
             None => Ok(()),
         }
     })
@@ -114,9 +118,13 @@ fn claimed(n: u64) -> Option<Result<(), String>> {
         let rng = &mut Rng::new(n);
         let guard = claimed::source(rng);
         match compiled(&guard.text) {
-            Some(output) => {
-                claimed::try_guard(&guard, &output, rng, 60, &mut claimed::Tried::default())
-            }
+            Some(output) => claimed::try_guard(
+                &guard,
+                &output,
+                rng,
+                60,
+                &mut claimed::PropertyCounts::default(),
+            ),
             None => Ok(()),
         }
     })
@@ -127,7 +135,7 @@ fn edges(n: u64) -> Option<Result<(), String>> {
         let rng = &mut Rng::new(n);
         let text = walks::source(rng);
         match compiled(&text) {
-            Some(output) => walks::walk(&output, rng, 20, &mut walks::Tried::default()),
+            Some(output) => walks::walk(&output, rng, 20, &mut walks::WalkCounts::default()),
             None => Ok(()),
         }
     })

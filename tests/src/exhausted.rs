@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 
 /// Counts of what was claimed and tried.
 #[derive(Debug, Default)]
-pub struct Tried {
+pub struct ExplorationCounts {
     /// Explorations that say that they tried everything.
     pub exhausted: usize,
     /// Tools and rules that they never saw.
@@ -206,7 +206,11 @@ fn condition(rng: &mut Rng, paid: bool, depth: usize) -> String {
 }
 
 /// Explores a guard, and looks for what it says that there is not.
-pub fn try_guard(program: &Program, rng: &mut Rng, tried: &mut Tried) -> Result<(), String> {
+pub fn try_guard(
+    program: &Program,
+    rng: &mut Rng,
+    tried: &mut ExplorationCounts,
+) -> Result<(), String> {
     let found = Some(explore(program, &ExplorationLimits::default(), &|| false));
     let found = found.filter(|found| found.exhausted);
     let needless = Needless::told(program, found.as_ref());
@@ -268,7 +272,7 @@ fn session(
     found: Option<&Exploration>,
     needless: &Needless,
     rng: &mut Rng,
-    tried: &mut Tried,
+    tried: &mut ExplorationCounts,
 ) -> Result<(), String> {
     let world = &|_: &Ask| None;
     let Ok(mut session) = ReferenceSession::open(program, 0, "/", None) else { return Ok(()) };

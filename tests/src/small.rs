@@ -186,7 +186,7 @@ fn step(tool: &Tool, state: &[Small], args: &[Small]) -> Option<Vec<Small>> {
 
 /// The counts of what was tried: claims, and the calls that they were checked against.
 #[derive(Debug, Default, Clone, Copy)]
-pub struct Tried {
+pub struct SmallCounts {
     /// Pairs of tool and invariant that were proved.
     pub proved: usize,
     /// Pairs that were not.
@@ -200,12 +200,12 @@ pub struct Tried {
 }
 
 /// Tries everything that was said of a guard; the error is the first thing that is not so.
-pub fn try_all(output: &Output, tried: &mut Tried) -> Result<(), String> {
+pub fn try_all(output: &Output, tried: &mut SmallCounts) -> Result<(), String> {
     // Not of the optimized plan: what was folded there was calculated in 64 bits.
     try_claims(output, &verify_at(&output.lowered, BITS), tried)
 }
 
-fn try_claims(output: &Output, said: &Verification, tried: &mut Tried) -> Result<(), String> {
+fn try_claims(output: &Output, said: &Verification, tried: &mut SmallCounts) -> Result<(), String> {
     let program = &output.program;
     let tools = || (0u32..).zip(&output.lowered.tools);
     for (id, tool) in tools() {
@@ -255,19 +255,19 @@ fn try_claims(output: &Output, said: &Verification, tried: &mut Tried) -> Result
     Ok(())
 }
 
-type Visit<'v> = &'v mut dyn FnMut(&[Small]) -> Result<(), String>;
+type VisitValues<'v> = &'v mut dyn FnMut(&[Small]) -> Result<(), String>;
 
-fn every_state(program: &Program, visit: Visit<'_>) -> Result<(), String> {
+fn every_state(program: &Program, visit: VisitValues<'_>) -> Result<(), String> {
     let types: Vec<&Type> = program.state.iter().map(|var| &var.ty).collect();
     every(&types, &mut Vec::new(), visit)
 }
 
-fn every_args(tool: &Tool, visit: Visit<'_>) -> Result<(), String> {
+fn every_args(tool: &Tool, visit: VisitValues<'_>) -> Result<(), String> {
     let types: Vec<&Type> = tool.params.iter().map(|param| &param.ty).collect();
     every(&types, &mut Vec::new(), visit)
 }
 
-fn every(types: &[&Type], chosen: &mut Vec<Small>, visit: Visit<'_>) -> Result<(), String> {
+fn every(types: &[&Type], chosen: &mut Vec<Small>, visit: VisitValues<'_>) -> Result<(), String> {
     let Some(ty) = types.get(chosen.len()) else { return visit(chosen) };
     let values: Vec<Small> = match ty {
         Type::Bool => vec![Small::Bool(false), Small::Bool(true)],

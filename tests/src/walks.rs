@@ -175,7 +175,7 @@ pub fn source(rng: &mut Rng) -> String {
 
 /// The counts of what was tried.
 #[derive(Debug, Default, Clone, Copy)]
-pub struct Tried {
+pub struct WalkCounts {
     /// Claims that a plan makes.
     pub claims: usize,
     /// Calls that nothing else refused.
@@ -190,7 +190,7 @@ pub struct Tried {
 
 /// A state and a call in it.
 #[derive(Clone)]
-struct Point {
+struct WalkPoint {
     state: Vec<Value>,
     args: Vec<(String, Json)>,
 }
@@ -208,7 +208,7 @@ pub fn walk(
     output: &Output,
     rng: &mut Rng,
     samples: usize,
-    tried: &mut Tried,
+    tried: &mut WalkCounts,
 ) -> Result<(), String> {
     let claimed = Claimed::new(&output.plan, &output.verification);
     tried.claims += output.plan.proofs.len();
@@ -274,7 +274,7 @@ struct Walker<'o> {
 }
 
 impl Walker<'_> {
-    fn point(&self, tool: &str, rng: &mut Rng) -> Point {
+    fn point(&self, tool: &str, rng: &mut Rng) -> WalkPoint {
         let plan = &self.output.lowered;
         let state = plan.state.iter().map(|var| value(plan, var.ty, rng)).collect();
         let tool = plan.tools.iter().find(|one| one.name == tool).expect("a tool of the plan");
@@ -282,11 +282,11 @@ impl Walker<'_> {
             let value = value(plan, param.ty, rng);
             (param.name.clone(), guard_plan::render::to_json(&plan.types, param.ty, &value))
         });
-        Point { state, args: args.collect() }
+        WalkPoint { state, args: args.collect() }
     }
 
     /// Looks at one point: whether it is feasible, as far as nothing but claims and checked invariants refuse it.
-    fn look(&self, tool: &str, point: &Point, tried: &mut Tried) -> Result<bool, String> {
+    fn look(&self, tool: &str, point: &WalkPoint, tried: &mut WalkCounts) -> Result<bool, String> {
         let PointReply::Refused(by) = self.say(tool, point, tried)? else { return Ok(false) };
         tried.feasible += 1;
         let vars = || self.output.lowered.state.iter().map(|var| var.name.as_str());
@@ -315,9 +315,9 @@ impl Walker<'_> {
     fn push(
         &self,
         tool: &str,
-        point: &Point,
+        point: &WalkPoint,
         rng: &mut Rng,
-        tried: &mut Tried,
+        tried: &mut WalkCounts,
     ) -> Result<(), String> {
         for at in 0..point.state.len() + point.args.len() {
             let step = [1, -1][rng.below(2)];
@@ -335,7 +335,12 @@ impl Walker<'_> {
         Ok(())
     }
 
-    fn say(&self, tool: &str, point: &Point, tried: &mut Tried) -> Result<PointReply, String> {
+    fn say(
+        &self,
+        tool: &str,
+        point: &WalkPoint,
+        tried: &mut WalkCounts,
+    ) -> Result<PointReply, String> {
         let mut plan = self.output.lowered.clone();
         for (var, value) in plan.state.iter_mut().zip(&point.state) {
             var.init = literal(value);

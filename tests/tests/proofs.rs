@@ -9,7 +9,7 @@ use guard_tests::bounded;
 use guard_tests::claimed;
 use guard_tests::claims::{LAWS, first_failure};
 use guard_tests::compiled;
-use guard_tests::small::{self, Tried};
+use guard_tests::small::{self, SmallCounts};
 use guard_tests::steps;
 use guard_tests::walks;
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 /// At four bits, in every state and with every argument.
 #[test]
 fn what_is_proved_of_small_guards_is_so() {
-    let mut tried = Tried::default();
+    let mut tried = SmallCounts::default();
     let mut guards = 0;
     for seed in 0..seeds(400) {
         let text = small::source(&mut Rng::new(seed));
@@ -36,7 +36,7 @@ fn what_is_proved_of_small_guards_is_so() {
 /// In sessions with calls in flight, failures and time that passes.
 #[test]
 fn what_is_proved_of_properties_is_so() {
-    let mut tried = claimed::Tried::default();
+    let mut tried = claimed::PropertyCounts::default();
     let mut guards = 0;
     for seed in 0..seeds(1_500) {
         let rng = &mut Rng::new(seed);
@@ -62,7 +62,7 @@ pub fn seeds(usual: u64) -> u64 {
 /// In sessions with calls in flight beside each other, failures, and results that do not decode.
 #[test]
 fn what_bounds_prove_is_so() {
-    let mut tried = bounded::Tried::default();
+    let mut tried = bounded::BoundCounts::default();
     for seed in 0..seeds(600) {
         let rng = &mut Rng::new(seed);
         let text = bounded::grammar::source(rng);
@@ -82,7 +82,7 @@ fn what_bounds_prove_is_so() {
 /// In random states and at their edges, with the checks switched on.
 #[test]
 fn what_is_proved_is_never_broken() {
-    let mut tried = walks::Tried::default();
+    let mut tried = walks::WalkCounts::default();
     let mut guards = 0;
     for seed in 0..seeds(150) {
         let rng = &mut Rng::new(seed);
@@ -101,7 +101,7 @@ fn what_is_proved_is_never_broken() {
 /// One step from arbitrary states; every rule of the encoder takes part in some proof.
 #[test]
 fn what_is_proved_holds_after_a_step_from_any_state() {
-    let mut tried = steps::Tried::default();
+    let mut tried = steps::StepCounts::default();
     for seed in 0..seeds(2_500) {
         let rng = &mut Rng::new(seed);
         let text = steps::grammar::source(rng);

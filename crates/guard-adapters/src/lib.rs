@@ -18,9 +18,9 @@ mod shape;
 mod stdio;
 
 pub use faults::AdapterFault;
-pub use generated::Generated;
+pub use generated::GeneratedCase;
 pub use mock::Mock;
 pub use null::Null;
 pub use reference::Evaluator;
-pub use shape::Shape;
+pub use shape::AdapterShape;
 pub use stdio::serve;

@@ -4,7 +4,7 @@ use crate::duties::{Duties, Faithful, OpenSessions};
 use crate::engine::trouble;
 use crate::faults::AdapterFault;
 use crate::harness::Harness;
-use crate::shape::Shape;
+use crate::shape::AdapterShape;
 use guard_ack::protocol::{
     ApprovalAnswer, ApprovalRequest, Declared, Done, Hello, LoopEnd, ModelCall, ModelMessage,
     ModelTurn, ReplayAnswer, ReplayRequest, Restore, Run,
@@ -17,7 +17,7 @@ use std::collections::HashMap;
 /// An adapter that can be started.
 pub struct Mock<'g> {
     /// The shape.
-    pub shape: Shape,
+    pub shape: AdapterShape,
     /// The duty that the adapter gets wrong, if any.
     pub fault: Option<AdapterFault>,
     /// The compiled guards.
@@ -36,7 +36,7 @@ impl Contestant for Mock<'_> {
 }
 
 struct Instance<'g> {
-    shape: Shape,
+    shape: AdapterShape,
     fault: Option<AdapterFault>,
     duties: Box<dyn Duties>,
     sessions: OpenSessions<'g>,
@@ -57,7 +57,7 @@ impl Adapter for Instance<'_> {
         let Instance { shape, fault, duties, sessions } = self;
         let mut engine = duties.open(sessions, run)?;
         let mut both =
-            Both { world, shape: *shape, fault: *fault, sessions, session: &run.session };
+            ParallelWorld { world, shape: *shape, fault: *fault, sessions, session: &run.session };
         let mut harness = Harness {
             engine: &mut engine,
             world: &mut both,
@@ -99,15 +99,15 @@ impl Adapter for Instance<'_> {
 }
 
 /// The world of a run, during which the run of another session may take place in this process.
-struct Both<'w, 'g> {
+struct ParallelWorld<'w, 'g> {
     world: &'w mut dyn AdapterWorld,
-    shape: Shape,
+    shape: AdapterShape,
     fault: Option<AdapterFault>,
     sessions: &'w mut OpenSessions<'g>,
     session: &'w str,
 }
 
-impl Both<'_, '_> {
+impl ParallelWorld<'_, '_> {
     /// Plays the parallel run that begins now, if there is one. Returns true if there was one.
     fn play_beside(&mut self) -> bool {
         let Some(run) = self.world.beside() else { return false };
@@ -128,7 +128,7 @@ impl Both<'_, '_> {
     }
 }
 
-impl AdapterWorld for Both<'_, '_> {
+impl AdapterWorld for ParallelWorld<'_, '_> {
     fn model(&mut self, messages: &[ModelMessage]) -> Result<ModelTurn, Refused> {
         self.world.model(messages)
     }

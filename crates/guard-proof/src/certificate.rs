@@ -1,7 +1,7 @@
 //! The checker of certificates. It is small, so that it can be reviewed. If it accepts a
 //! certificate, the claim is true; the search for certificates need not be trusted.
 
-use crate::formula::{Formula, Parts};
+use crate::formula::{Formula, Operands};
 use crate::linear::Linear;
 use crate::problem::ProofProblem;
 use guard_plan::plan::{Certificate, ProofStep, Row};
@@ -16,7 +16,7 @@ pub struct BranchContext {
     /// Inequalities of the form `… ≤ 0`, in the order of their introduction.
     pub rows: Vec<Linear>,
     /// Disjunctions, in the order of their introduction.
-    pub alternatives: Vec<Rc<Parts>>,
+    pub alternatives: Vec<Rc<Operands>>,
     /// True if the facts contain a contradiction.
     pub absurd: bool,
 }

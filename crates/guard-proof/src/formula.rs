@@ -17,14 +17,14 @@ pub enum Formula {
     /// The sum is at most 0. The sum is tightened.
     AtMost(Linear),
     /// All of these conditions.
-    And(Rc<Parts>),
+    And(Rc<Operands>),
     /// At least one of these conditions.
-    Or(Rc<Parts>),
+    Or(Rc<Operands>),
 }
 
 /// The operands of a connective, and the number of inequalities in them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Parts {
+pub struct Operands {
     /// The operands. There are at least two, and none of them is the same connective or a constant.
     pub parts: Vec<Formula>,
     atoms: u32,
@@ -120,7 +120,7 @@ impl Formula {
             return joined.pop().unwrap_or(Formula::constant(all));
         }
         let atoms = joined.iter().fold(0, |sum: u32, part| sum.saturating_add(part.atoms()));
-        let parts = Rc::new(Parts { parts: joined, atoms });
+        let parts = Rc::new(Operands { parts: joined, atoms });
         if all { Formula::And(parts) } else { Formula::Or(parts) }
     }
 

@@ -2,7 +2,7 @@
 
 use guard_plan::random::Rng;
 use guard_tests::compiled;
-use guard_tests::exhausted::{Tried, source, try_guard};
+use guard_tests::exhausted::{ExplorationCounts, source, try_guard};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -10,7 +10,7 @@ fn main() -> ExitCode {
     let number = |at: usize, usual| numbers.get(at).copied().unwrap_or(usual);
     let guards = number(0, 2_000);
     let first = number(1, 0);
-    let mut tried = Tried::default();
+    let mut tried = ExplorationCounts::default();
     let mut compiles = 0;
     let mut broken = 0;
     for seed in first..first + guards {

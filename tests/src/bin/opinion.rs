@@ -22,7 +22,7 @@ impl Loader for Nearby {
 }
 
 #[derive(Default, Debug)]
-struct Tally {
+struct OpinionTally {
     guards: usize,
     claims: usize,
     unsaid: usize,
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         eprintln!("usage: opinion GUARDS SOLVER...");
         return ExitCode::from(2);
     };
-    let mut tally = Tally::default();
+    let mut tally = OpinionTally::default();
     for seed in 0..guards {
         let rng = &mut Rng::new(seed);
         let text = if seed % 8 == 0 { small::source(rng) } else { steps::grammar::source(rng) };
@@ -69,7 +69,7 @@ fn bundled() -> Vec<std::path::PathBuf> {
     ["examples", "seeds"].iter().flat_map(|folder| guards_in(&specs.join(folder))).collect()
 }
 
-fn ask_all(output: &Output, solvers: &[String], tally: &mut Tally) -> Result<(), String> {
+fn ask_all(output: &Output, solvers: &[String], tally: &mut OpinionTally) -> Result<(), String> {
     tally.guards += 1;
     // Bounds of sessions are not told to this encoder, so it is asked only about what one step alone proves.
     let said = verify_at(&output.lowered, Width::REAL);

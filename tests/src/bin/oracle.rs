@@ -18,7 +18,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let guards = args.next().and_then(|n| n.parse().ok()).unwrap_or(500);
-    let mut tally = Tally::default();
+    let mut tally = OracleTally::default();
     for seed in 0..guards {
         let rng = &mut Rng::new(seed);
         let text = if seed % 2 == 0 { walks::source(rng) } else { small::source(rng) };
@@ -40,14 +40,14 @@ fn main() -> ExitCode {
 }
 
 #[derive(Default)]
-struct Tally {
+struct OracleTally {
     both: usize,
     open: usize,
     missed: usize,
     unknown: usize,
 }
 
-fn compare(z3: &str, output: &Output, tally: &mut Tally) -> Result<(), String> {
+fn compare(z3: &str, output: &Output, tally: &mut OracleTally) -> Result<(), String> {
     let plan = &output.plan;
     // Which invariants may be assumed depends on what is proved of observations, and which bounds on what is proved of
     // settlements: those proofs stay.

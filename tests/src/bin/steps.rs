@@ -5,7 +5,7 @@
 
 use guard_plan::random::Rng;
 use guard_tests::compiled;
-use guard_tests::steps::{self, Tried};
+use guard_tests::steps::{self, StepCounts};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     let first = number(1, 0);
     let calls = number(2, 150);
     let show_all = std::env::args().any(|arg| arg == "--all");
-    let mut tried = Tried::default();
+    let mut tried = StepCounts::default();
     let mut drawn = 0;
     let mut broken = 0;
     for seed in first.. {

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 
 /// The counts of what was tried.
 #[derive(Debug, Default)]
-pub struct Tried {
+pub struct BoundCounts {
     /// Guards that compiled.
     pub guards: usize,
     /// Claims that rest on bounds.
@@ -41,7 +41,7 @@ pub fn try_guard(
     output: &Output,
     rng: &mut Rng,
     sessions: usize,
-    tried: &mut Tried,
+    tried: &mut BoundCounts,
 ) -> Result<(), String> {
     let said = verify(&output.lowered);
     tried.guards += 1;
@@ -62,7 +62,8 @@ pub fn try_guard(
     };
     let mut proved = output.lowered.clone();
     proved.proofs = said.proofs.clone();
-    let both = Both { checked: kernel(&output.lowered)?, proved: kernel(&proved)?, said: &said };
+    let both =
+        KernelPair { checked: kernel(&output.lowered)?, proved: kernel(&proved)?, said: &said };
     let mut fired = 0;
     for _ in 0..sessions {
         both.play(rng, &mut fired, tried)?;
@@ -73,14 +74,19 @@ pub fn try_guard(
     Ok(())
 }
 
-struct Both<'v> {
+struct KernelPair<'v> {
     checked: Kernel,
     proved: Kernel,
     said: &'v Verification,
 }
 
-impl Both<'_> {
-    fn play(&self, rng: &mut Rng, fired: &mut usize, tried: &mut Tried) -> Result<(), String> {
+impl KernelPair<'_> {
+    fn play(
+        &self,
+        rng: &mut Rng,
+        fired: &mut usize,
+        tried: &mut BoundCounts,
+    ) -> Result<(), String> {
         let open = |kernel: &Kernel| {
             let mut session = kernel.open("s", 0, "/").map_err(|error| error.to_string())?;
             kernel.set_recheck(&mut session, None);
@@ -135,7 +141,7 @@ impl Both<'_> {
         b: &mut SessionState,
         (at, now): (usize, i64),
         story: &mut String,
-        (rng, fired, tried): (&mut Rng, &mut usize, &mut Tried),
+        (rng, fired, tried): (&mut Rng, &mut usize, &mut BoundCounts),
     ) -> Result<(), String> {
         let plan = self.checked.plan();
         let id = rng.below(plan.tools.len()) as u32;

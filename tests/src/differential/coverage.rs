@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The coverage of a run.
 #[derive(Debug, Default, Clone)]
-pub struct Coverage {
+pub struct RunCoverage {
     /// Sessions played.
     pub sessions: u64,
     /// Events played.
@@ -134,7 +134,7 @@ const MARKS: [(&str, &str); 62] = [
     ("guard: attest", "attest good {"),
 ];
 
-impl Coverage {
+impl RunCoverage {
     /// Counts the features of a session's guard.
     pub(super) fn guard(&mut self, text: &str) {
         for (what, mark) in MARKS {
@@ -252,7 +252,7 @@ impl Coverage {
     }
 }
 
-impl std::fmt::Display for Coverage {
+impl std::fmt::Display for RunCoverage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(
             f,

@@ -19,7 +19,7 @@ pub(super) struct EventReply {
     pub shadowed: Vec<Outline>,
     pub served: Option<Json>,
     pub heard: Heard,
-    pub stop: Option<Stopping>,
+    pub stop: Option<ObservedStop>,
     /// Somebody must approve a move of an item; for the count, not compared.
     pub escalated: bool,
     /// Everything the kernel said, to the letter; compared with what it says with the plan as lowered.
@@ -43,7 +43,7 @@ pub(super) struct Heard {
 
 /// The reply to a stop. For each missing check: its text, its place and the files that it names, sorted.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Stopping {
+pub(super) struct ObservedStop {
     pub allowed: bool,
     pub bypassed: Option<String>,
     pub incomplete: bool,
@@ -51,14 +51,14 @@ pub(super) struct Stopping {
 }
 
 /// The rows of a fact: number, who taught it, itself.
-pub(super) type Rows = Vec<(u64, String, Json)>;
+pub(super) type TaughtRows = Vec<(u64, String, Json)>;
 
 /// All of a session that can be seen from outside.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Ending {
+pub(super) struct ObservedSession {
     pub state: Vec<(String, Option<Value>)>,
     pub spent: Vec<(String, Option<i64>)>,
-    pub facts: Vec<(String, Rows)>,
+    pub facts: Vec<(String, TaughtRows)>,
     pub items: Vec<(String, Json)>,
     pub total: usize,
     pub halted: bool,
@@ -66,9 +66,9 @@ pub(super) struct Ending {
     pub blocked: u64,
 }
 
-impl Stopping {
+impl ObservedStop {
     /// Names the files that are only counted: of many, three are named.
-    pub fn complete(&mut self, known: &Stopping) {
+    pub fn complete(&mut self, known: &ObservedStop) {
         for ((_, _, ours), (_, _, theirs)) in self.missing.iter_mut().zip(&known.missing) {
             if theirs.len() > 3 && ours.len() >= 3 && ours.iter().all(|file| theirs.contains(file))
             {

@@ -1,6 +1,6 @@
 //! Replies of the kernel to events, without its sentences.
 
-use super::heard::{Ending, EventReply, Heard, Stopping, UNREADABLE};
+use super::heard::{EventReply, Heard, ObservedSession, ObservedStop, UNREADABLE};
 use super::world::Answering;
 use crate::generate::Event;
 use guard_compiler::reference::Outline;
@@ -8,8 +8,8 @@ use guard_plan::json::Json;
 use guard_plan::record::{ItemChange, Missing, Note, NoteKind, StopDecision};
 use guard_plan::verdict::{Code, Decision, Reason};
 use guard_runtime::{
-    CallApproval, Ending as Ended, Event as Taken, HaltEnd, Kernel, Move, Outcome, Proposal,
-    Revocation, SessionState, Settlement, StopAttempt, UsageReport, UserPrompt, Verify,
+    CallApproval, Ending, Event as Taken, HaltEnd, Kernel, Move, Outcome, Proposal, Revocation,
+    SessionState, Settlement, StopAttempt, UsageReport, UserPrompt, Verify,
 };
 
 /// The event as the kernel takes it; none where there is nothing to take.
@@ -20,11 +20,11 @@ pub(super) fn taken(event: &Event, now: i64) -> Option<Taken<'_>> {
             Taken::Propose(Proposal { call, tool, args: args.into(), now })
         }
         Event::Settle(call, success, result) => {
-            let ending = if *success { Ended::Success(result.as_ref()) } else { Ended::Failure };
+            let ending = if *success { Ending::Success(result.as_ref()) } else { Ending::Failure };
             Taken::Settle(Settlement { call, ending, now })
         }
         Event::Garble(call) => {
-            let ending = Ended::Unreadable { text: UNREADABLE, error: "a key twice" };
+            let ending = Ending::Unreadable { text: UNREADABLE, error: "a key twice" };
             Taken::Settle(Settlement { call, ending, now })
         }
         Event::Approve(tool, args, role, ttl) => {
@@ -113,7 +113,7 @@ pub(super) fn said(event: &Taken<'_>, session: &SessionState, outcome: Outcome) 
             let exact = format!("{stopped:?}");
             EventReply {
                 exact,
-                stop: Some(Stopping {
+                stop: Some(ObservedStop {
                     allowed: stopped.decision == StopDecision::Allow,
                     bypassed: stopped.bypassed,
                     incomplete: stopped.incomplete,
@@ -177,7 +177,11 @@ fn outlines(reasons: &[Reason]) -> Vec<Outline> {
 }
 
 /// All of the session that can be seen from outside.
-pub(super) fn ending(kernel: &Kernel, session: &SessionState, known: &Ending) -> Ending {
+pub(super) fn ending(
+    kernel: &Kernel,
+    session: &SessionState,
+    known: &ObservedSession,
+) -> ObservedSession {
     let plan = kernel.plan();
     let state = known.state.iter().map(|(name, _)| {
         let var = plan.state.iter().position(|v| v.name == *name);
@@ -203,7 +207,7 @@ pub(super) fn ending(kernel: &Kernel, session: &SessionState, known: &Ending) ->
             _ => 0,
         }
     });
-    Ending {
+    ObservedSession {
         state: state.collect(),
         spent: spent.collect(),
         facts: facts.collect(),

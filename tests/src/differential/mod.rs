@@ -20,7 +20,7 @@ use crate::generate::{Generated, Timed, events, guard};
 use guard_plan::random::Rng;
 use play::Subject;
 
-pub use coverage::Coverage;
+pub use coverage::RunCoverage;
 pub use evolution::first_difference;
 pub use recorded::recorded;
 
@@ -55,8 +55,8 @@ impl std::fmt::Display for Divergence {
 }
 
 /// Plays `sessions` sessions of guards drawn from `seed` on.
-pub fn run(seed: u64, sessions: u64) -> Result<Coverage, Box<Divergence>> {
-    let mut coverage = Coverage::default();
+pub fn run(seed: u64, sessions: u64) -> Result<RunCoverage, Box<Divergence>> {
+    let mut coverage = RunCoverage::default();
     let mut at = seed;
     while coverage.sessions < sessions {
         play_seed(at, &mut coverage)?;
@@ -80,7 +80,7 @@ pub fn spoil(seed: u64, guards: u64) -> (u64, u64) {
 }
 
 /// Plays the sessions of one seed.
-pub fn play_seed(seed: u64, coverage: &mut Coverage) -> Result<(), Box<Divergence>> {
+pub fn play_seed(seed: u64, coverage: &mut RunCoverage) -> Result<(), Box<Divergence>> {
     let mut rng = Rng::new(seed);
     for _ in 0..DRAWS {
         let drawn = guard(&mut rng);
@@ -111,7 +111,7 @@ fn reduce(seed: u64, drawn: Generated, events: Vec<Timed>, what: String) -> Dive
     let mut best = Divergence { seed, guard: drawn.text(), events, what };
     let mut items = drawn.items;
     let diverges = |text: &str, events: &[Timed]| {
-        let found = Subject::compile(text)?.play(events, &mut Coverage::default()).err();
+        let found = Subject::compile(text)?.play(events, &mut RunCoverage::default()).err();
         found.filter(|(_, what)| kind(what) == wanted)
     };
     let mut progress = true;

@@ -1,6 +1,6 @@
 //! One guard, and its sessions played on both evaluators.
 
-use super::coverage::Coverage;
+use super::coverage::RunCoverage;
 use super::heard::{EventReply, START};
 use super::trace::Trace;
 use super::{kernel, reference};
@@ -45,7 +45,11 @@ impl Subject {
     }
 
     /// Plays the events; fails with the index of the event of which the two say different things.
-    pub fn play(&self, events: &[Timed], coverage: &mut Coverage) -> Result<(), (usize, String)> {
+    pub fn play(
+        &self,
+        events: &[Timed],
+        coverage: &mut RunCoverage,
+    ) -> Result<(), (usize, String)> {
         let sinces = sinces(&self.text);
         let data = match events.first() {
             Some(Timed { event: Event::Open(data), .. }) => Some(data),

@@ -1,6 +1,6 @@
 //! Replies of the reference evaluator to events.
 
-use super::heard::{Ending, EventReply, Heard, Stopping, UNREADABLE};
+use super::heard::{EventReply, Heard, ObservedSession, ObservedStop, UNREADABLE};
 use super::world::answer;
 use crate::generate::Event;
 use guard_compiler::reference::{Ask, EventEffects, Misuse, ReferenceSession, UnmetCheck};
@@ -66,7 +66,7 @@ fn said(
         Event::Stop => {
             let stopping = session.stop(now, world);
             EventReply {
-                stop: Some(Stopping {
+                stop: Some(ObservedStop {
                     allowed: stopping.allowed,
                     bypassed: stopping.bypassed,
                     incomplete: stopping.incomplete,
@@ -101,10 +101,10 @@ fn heard(outcome: EventEffects) -> Heard {
 }
 
 /// All of the session that can be seen from outside.
-pub(super) fn ending(session: &ReferenceSession) -> Ending {
+pub(super) fn ending(session: &ReferenceSession) -> ObservedSession {
     let items = session.items();
     let (judged, blocked) = session.counts();
-    Ending {
+    ObservedSession {
         state: session.state().map(|(name, value)| (name.into(), Some(value.clone()))).collect(),
         spent: session.spent().map(|(name, spent)| (name.into(), Some(spent))).collect(),
         facts: session.facts().map(|(name, rows)| (name.into(), rows)).collect(),

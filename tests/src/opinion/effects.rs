@@ -1,20 +1,20 @@
 //! Effects as terms of a solver (semantics §3.8): operands and keys read the state before the call.
 
 use super::Script;
-use super::exprs::{CheckedValue, Env};
-use super::values::{Val, and, not, or};
+use super::exprs::{CheckedValue, SmtEnv};
+use super::values::{SmtVal, and, not, or};
 use guard_compiler::hir::{ClauseKind, Step, Tool};
 use guard_plan::plan::{ArithOp, EffectOp};
 
 /// A step into a value.
 enum Way {
     Field(usize),
-    Key(Val),
+    Key(SmtVal),
 }
 
 impl Script {
     /// The state after the effects of a call, and whether they are without fault.
-    pub fn effects(&mut self, tool: &Tool, env: &Env<'_>) -> Option<(Vec<Val>, String)> {
+    pub fn effects(&mut self, tool: &Tool, env: &SmtEnv<'_>) -> Option<(Vec<SmtVal>, String)> {
         let mut after = env.state.to_vec();
         let mut oks = Vec::new();
         for clause in &tool.clauses {
@@ -37,7 +37,7 @@ impl Script {
                 way.push(match step {
                     Step::Field(at) => Way::Field(*at as usize),
                     Step::Index(key) => match self.eval(key, env)? {
-                        (Val::Option(..) | Val::None, _) => return None,
+                        (SmtVal::Option(..) | SmtVal::None, _) => return None,
                         (key, ok) => {
                             oks.push(ok);
                             Way::Key(key)
@@ -55,22 +55,22 @@ impl Script {
 
     fn write(
         &mut self,
-        value: Val,
+        value: SmtVal,
         way: &[Way],
         op: EffectOp,
-        operand: Option<Val>,
+        operand: Option<SmtVal>,
     ) -> Option<CheckedValue> {
         let Some((step, rest)) = way.split_first() else { return self.change(value, op, operand) };
         match (step, value) {
-            (Way::Field(at), Val::Record(mut fields)) => {
+            (Way::Field(at), SmtVal::Record(mut fields)) => {
                 let (written, ok) = self.write(fields.get(*at)?.clone(), rest, op, operand)?;
                 fields[*at] = written;
-                Some((Val::Record(fields), ok))
+                Some((SmtVal::Record(fields), ok))
             }
-            (Way::Key(Val::Text(key)), Val::Map(entries)) => {
+            (Way::Key(SmtVal::Text(key)), SmtVal::Map(entries)) => {
                 self.write_entry(entries, key, rest, op, operand)
             }
-            (Way::Key(Val::Number(_, at)), Val::List(len, items)) => {
+            (Way::Key(SmtVal::Number(_, at)), SmtVal::List(len, items)) => {
                 let mut written = Vec::new();
                 let mut oks = vec![format!("(and (<= 0 {at}) (< {at} {len}))")];
                 for (place, item) in items.iter().enumerate() {
@@ -79,7 +79,7 @@ impl Script {
                     oks.push(or(&[not(&here), ok]));
                     written.push(self.choose(&here, &new, item)?);
                 }
-                Some((Val::List(len, written), and(&oks)))
+                Some((SmtVal::List(len, written), and(&oks)))
             }
             _ => None,
         }
@@ -87,11 +87,11 @@ impl Script {
 
     fn write_entry(
         &mut self,
-        entries: Vec<(String, String, Val)>,
+        entries: Vec<(String, String, SmtVal)>,
         key: &str,
         rest: &[Way],
         op: EffectOp,
-        operand: Option<Val>,
+        operand: Option<SmtVal>,
     ) -> Option<CheckedValue> {
         let mut written = Vec::new();
         let mut oks = Vec::new();
@@ -116,10 +116,15 @@ impl Script {
         } else if !(rest.is_empty() && op == EffectOp::Delete) {
             oks.push(found);
         }
-        Some((Val::Map(written), and(&oks)))
+        Some((SmtVal::Map(written), and(&oks)))
     }
 
-    fn change(&mut self, value: Val, op: EffectOp, operand: Option<Val>) -> Option<CheckedValue> {
+    fn change(
+        &mut self,
+        value: SmtVal,
+        op: EffectOp,
+        operand: Option<SmtVal>,
+    ) -> Option<CheckedValue> {
         let sure = |value| Some((value, "true".to_string()));
         let arith = |op| match op {
             EffectOp::Add => Some(ArithOp::Add),
@@ -131,33 +136,33 @@ impl Script {
             return self.arith(op, &value, &operand?);
         }
         match (op, value, operand) {
-            (EffectOp::Set, old, Some(Val::Set(items))) if items.is_empty() => sure(match old {
-                Val::Map(_) => Val::Map(Vec::new()),
-                _ => Val::Set(items),
+            (EffectOp::Set, old, Some(SmtVal::Set(items))) if items.is_empty() => sure(match old {
+                SmtVal::Map(_) => SmtVal::Map(Vec::new()),
+                _ => SmtVal::Set(items),
             }),
             (EffectOp::Set, _, Some(operand)) => sure(operand),
-            (EffectOp::Delete, _, None) => sure(Val::None),
-            (_, _, Some(Val::Option(..) | Val::None)) => None,
-            (EffectOp::Append, Val::List(len, mut items), Some(item)) => {
+            (EffectOp::Delete, _, None) => sure(SmtVal::None),
+            (_, _, Some(SmtVal::Option(..) | SmtVal::None)) => None,
+            (EffectOp::Append, SmtVal::List(len, mut items), Some(item)) => {
                 for (at, old) in items.iter_mut().enumerate() {
                     *old = self.choose(&format!("(= {len} {at})"), &item, old)?;
                 }
                 items.push(item);
-                sure(Val::List(self.define("Int", format!("(+ {len} 1)")), items))
+                sure(SmtVal::List(self.define("Int", format!("(+ {len} 1)")), items))
             }
-            (EffectOp::Insert, set @ Val::Set(_), Some(item)) => sure(self.insert(set, item)?),
-            (EffectOp::Remove, Val::Set(items), Some(item)) => {
+            (EffectOp::Insert, set @ SmtVal::Set(_), Some(item)) => sure(self.insert(set, item)?),
+            (EffectOp::Remove, SmtVal::Set(items), Some(item)) => {
                 let mut left = Vec::new();
                 for (there, known) in items {
                     let same = self.same(&known, &item)?;
                     left.push((self.define("Bool", and(&[there, not(&same)])), known));
                 }
-                sure(Val::Set(left))
+                sure(SmtVal::Set(left))
             }
-            (EffectOp::Remove, Val::Map(entries), Some(Val::Text(key))) => {
+            (EffectOp::Remove, SmtVal::Map(entries), Some(SmtVal::Text(key))) => {
                 self.write_entry(entries, &key, &[], EffectOp::Delete, None)
             }
-            (EffectOp::Remove, Val::List(len, items), Some(item)) => {
+            (EffectOp::Remove, SmtVal::List(len, items), Some(item)) => {
                 // From the first equal element on, each place has what stood behind it.
                 let mut gone = "false".to_string();
                 let mut left = Vec::new();
@@ -170,17 +175,17 @@ impl Script {
                     });
                 }
                 let len = self.define("Int", format!("(ite {gone} (- {len} 1) {len})"));
-                sure(Val::List(len, left))
+                sure(SmtVal::List(len, left))
             }
             _ => None,
         }
     }
 
     /// A set with one more.
-    pub fn insert(&mut self, set: Val, item: Val) -> Option<Val> {
+    pub fn insert(&mut self, set: SmtVal, item: SmtVal) -> Option<SmtVal> {
         let there = self.is_in(&item, &set)?;
-        let Val::Set(mut items) = set else { return None };
+        let SmtVal::Set(mut items) = set else { return None };
         items.push((self.define("Bool", not(&there)), item));
-        Some(Val::Set(items))
+        Some(SmtVal::Set(items))
     }
 }

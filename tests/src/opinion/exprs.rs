@@ -1,7 +1,7 @@
 //! Expressions as terms of a solver (docs/reference/expressions.md): a value, and the condition under which its
 //! evaluation is without fault.
 
-use super::values::{Kind, Val, and, count, fits_64, not, number, or};
+use super::values::{NumberKind, SmtVal, and, count, fits_64, not, number, or};
 use super::{Script, either};
 use guard_compiler::hir::{Expr, ExprKind};
 use guard_plan::builtin::Builtin;
@@ -12,23 +12,23 @@ const ONE: i64 = 1_000_000;
 
 /// The environment of an expression.
 #[derive(Clone)]
-pub(crate) struct Env<'e> {
-    pub state: &'e [Val],
-    pub args: &'e [Val],
+pub(crate) struct SmtEnv<'e> {
+    pub state: &'e [SmtVal],
+    pub args: &'e [SmtVal],
     pub spent: &'e [String],
-    pub locals: Vec<(u32, Val)>,
+    pub locals: Vec<(u32, SmtVal)>,
 }
 
 /// A value, and the condition under which it is without fault.
-pub(crate) type CheckedValue = (Val, String);
+pub(crate) type CheckedValue = (SmtVal, String);
 
 impl Script {
     /// A condition, and whether it is without fault.
-    pub fn condition(&mut self, e: &Expr, env: &Env<'_>) -> Option<(String, String)> {
+    pub fn condition(&mut self, e: &Expr, env: &SmtEnv<'_>) -> Option<(String, String)> {
         match self.eval(e, env)? {
-            (Val::Bool(truth), ok) => Some((truth, ok)),
-            (Val::Option(some, inner), ok) => match *inner {
-                Val::Bool(truth) => Some((truth, and(&[ok, some]))),
+            (SmtVal::Bool(truth), ok) => Some((truth, ok)),
+            (SmtVal::Option(some, inner), ok) => match *inner {
+                SmtVal::Bool(truth) => Some((truth, and(&[ok, some]))),
                 _ => None,
             },
             _ => None,
@@ -36,28 +36,28 @@ impl Script {
     }
 
     /// A number, and whether it is without fault.
-    pub fn number(&mut self, e: &Expr, env: &Env<'_>) -> Option<(String, String)> {
+    pub fn number(&mut self, e: &Expr, env: &SmtEnv<'_>) -> Option<(String, String)> {
         match self.eval(e, env)? {
-            (Val::Number(_, term), ok) => Some((term, ok)),
+            (SmtVal::Number(_, term), ok) => Some((term, ok)),
             _ => None,
         }
     }
 
     /// Returns an expression's value and the condition of its soundness; `None` where this model does not cover the
     /// expression.
-    pub fn eval(&mut self, e: &Expr, env: &Env<'_>) -> Option<CheckedValue> {
+    pub fn eval(&mut self, e: &Expr, env: &SmtEnv<'_>) -> Option<CheckedValue> {
         let sure = |value| Some((value, "true".to_string()));
         match &e.kind {
-            ExprKind::None => sure(Val::None),
-            ExprKind::Bool(truth) => sure(Val::Bool(truth.to_string())),
-            ExprKind::Int(n) => sure(Val::Number(Kind::Int, number(*n))),
-            ExprKind::Decimal(units) => sure(Val::Number(Kind::Decimal, number(*units))),
-            ExprKind::Duration(n) => sure(Val::Number(Kind::Other, number(*n))),
-            ExprKind::Enum(at) => sure(Val::Number(Kind::Other, at.to_string())),
+            ExprKind::None => sure(SmtVal::None),
+            ExprKind::Bool(truth) => sure(SmtVal::Bool(truth.to_string())),
+            ExprKind::Int(n) => sure(SmtVal::Number(NumberKind::Int, number(*n))),
+            ExprKind::Decimal(units) => sure(SmtVal::Number(NumberKind::Decimal, number(*units))),
+            ExprKind::Duration(n) => sure(SmtVal::Number(NumberKind::Other, number(*n))),
+            ExprKind::Enum(at) => sure(SmtVal::Number(NumberKind::Other, at.to_string())),
             ExprKind::String(text)
                 if text.chars().all(|c| c.is_ascii_alphanumeric() || " -_./:@".contains(c)) =>
             {
-                sure(Val::Text(format!("\"{text}\"")))
+                sure(SmtVal::Text(format!("\"{text}\"")))
             }
             ExprKind::Param(at) => sure(env.args.get(*at as usize)?.clone()),
             ExprKind::State(var) => sure(env.state.get(*var)?.clone()),
@@ -65,11 +65,11 @@ impl Script {
                 sure(env.locals.iter().rev().find(|(known, _)| known == slot)?.1.clone())
             }
             ExprKind::Spent(unit) => {
-                sure(Val::Number(Kind::Decimal, env.spent.get(*unit)?.clone()))
+                sure(SmtVal::Number(NumberKind::Decimal, env.spent.get(*unit)?.clone()))
             }
             ExprKind::Not(a) => {
                 let (truth, ok) = self.condition(a, env)?;
-                Some((Val::Bool(not(&truth)), ok))
+                Some((SmtVal::Bool(not(&truth)), ok))
             }
             ExprKind::And(a, b) => self.joined(a, b, env, |a| a.into(), |a, b| and(&[a, b])),
             ExprKind::Or(a, b) => self.joined(a, b, env, not, |a, b| or(&[a, b])),
@@ -77,14 +77,14 @@ impl Script {
                 self.joined(a, b, env, |a| a.into(), |a, b| or(&[not(&a), b]))
             }
             ExprKind::Neg(a) => {
-                let (Val::Number(kind, term), ok) = self.eval(a, env)? else { return None };
+                let (SmtVal::Number(kind, term), ok) = self.eval(a, env)? else { return None };
                 let term = self.define("Int", format!("(- {term})"));
-                Some((Val::Number(kind, term.clone()), and(&[ok, fits_64(&term)])))
+                Some((SmtVal::Number(kind, term.clone()), and(&[ok, fits_64(&term)])))
             }
             ExprKind::Compare(op, a, b) => {
                 let ((a, ok_a), (b, ok_b)) = (self.eval(a, env)?, self.eval(b, env)?);
                 let holds = self.compare(*op, &a, &b)?;
-                Some((Val::Bool(self.define("Bool", holds)), and(&[ok_a, ok_b])))
+                Some((SmtVal::Bool(self.define("Bool", holds)), and(&[ok_a, ok_b])))
             }
             ExprKind::Arith(op, a, b) => {
                 let ((a, ok_a), (b, ok_b)) = (self.eval(a, env)?, self.eval(b, env)?);
@@ -100,8 +100,8 @@ impl Script {
             ExprKind::Else(a, b) => {
                 let ((a, ok_a), (b, ok_b)) = (self.eval(a, env)?, self.eval(b, env)?);
                 Some(match a {
-                    Val::None => (b, and(&[ok_a, ok_b])),
-                    Val::Option(some, inner) => {
+                    SmtVal::None => (b, and(&[ok_a, ok_b])),
+                    SmtVal::Option(some, inner) => {
                         let ok = and(&[ok_a, either(&some, &ok_b)]);
                         (self.choose(&some, &inner, &b)?, ok)
                     }
@@ -111,25 +111,25 @@ impl Script {
             ExprKind::IsSome(a) => {
                 let (value, ok) = self.eval(a, env)?;
                 let some = match value {
-                    Val::None => "false".into(),
-                    Val::Option(some, _) => some,
+                    SmtVal::None => "false".into(),
+                    SmtVal::Option(some, _) => some,
                     _ => "true".into(),
                 };
-                Some((Val::Bool(some), ok))
+                Some((SmtVal::Bool(some), ok))
             }
             ExprKind::Unwrap(a, _) => Some(match self.eval(a, env)? {
-                (Val::Option(some, inner), ok) => (*inner, and(&[ok, some])),
-                (Val::None, _) => return None,
+                (SmtVal::Option(some, inner), ok) => (*inner, and(&[ok, some])),
+                (SmtVal::None, _) => return None,
                 said => said,
             }),
             ExprKind::Field(a, at) => {
                 let (value, ok) = self.eval(a, env)?;
-                let field = |record: Val| match record {
-                    Val::Record(fields) => fields.into_iter().nth(*at as usize),
+                let field = |record: SmtVal| match record {
+                    SmtVal::Record(fields) => fields.into_iter().nth(*at as usize),
                     _ => None,
                 };
                 Some(match value {
-                    Val::Option(some, inner) => (self.optional(some, field(*inner)?), ok),
+                    SmtVal::Option(some, inner) => (self.optional(some, field(*inner)?), ok),
                     record => (field(record)?, ok),
                 })
             }
@@ -140,15 +140,15 @@ impl Script {
             ExprKind::In(a, b) => {
                 let ((one, ok_a), (many, ok_b)) = (self.eval(a, env)?, self.eval(b, env)?);
                 let is_in = self.is_in(&one, &many)?;
-                Some((Val::Bool(self.define("Bool", is_in)), and(&[ok_a, ok_b])))
+                Some((SmtVal::Bool(self.define("Bool", is_in)), and(&[ok_a, ok_b])))
             }
             ExprKind::List(items) => {
                 let (items, ok) = self.all(items.iter(), env)?;
-                Some((Val::List(items.len().to_string(), items), ok))
+                Some((SmtVal::List(items.len().to_string(), items), ok))
             }
             ExprKind::Set(items) => {
                 let (items, ok) = self.all(items.iter(), env)?;
-                let mut set = Val::Set(Vec::new());
+                let mut set = SmtVal::Set(Vec::new());
                 for item in items {
                     set = self.insert(set, item)?;
                 }
@@ -156,9 +156,9 @@ impl Script {
             }
             ExprKind::Record(fields) => {
                 let (fields, ok) = self.all(fields.iter(), env)?;
-                Some((Val::Record(fields), ok))
+                Some((SmtVal::Record(fields), ok))
             }
-            ExprKind::Map(entries) if entries.is_empty() => sure(Val::Set(Vec::new())),
+            ExprKind::Map(entries) if entries.is_empty() => sure(SmtVal::Set(Vec::new())),
             ExprKind::Quantified { op, over, binders, body } => {
                 let [over] = &over[..] else { return None };
                 if *op == QuantifierOp::First {
@@ -178,8 +178,8 @@ impl Script {
     fn all<'e>(
         &mut self,
         items: impl Iterator<Item = &'e Expr>,
-        env: &Env<'_>,
-    ) -> Option<(Vec<Val>, String)> {
+        env: &SmtEnv<'_>,
+    ) -> Option<(Vec<SmtVal>, String)> {
         let mut values = Vec::new();
         let mut oks = Vec::new();
         for item in items {
@@ -195,37 +195,37 @@ impl Script {
         &mut self,
         a: &Expr,
         b: &Expr,
-        env: &Env<'_>,
+        env: &SmtEnv<'_>,
         needed: impl Fn(&str) -> String,
         join: impl Fn(String, String) -> String,
     ) -> Option<CheckedValue> {
         let ((a, ok_a), (b, ok_b)) = (self.condition(a, env)?, self.condition(b, env)?);
         let ok = and(&[ok_a, either(&not(&needed(&a)), &ok_b)]);
         let truth = join(a, b);
-        Some((Val::Bool(self.define("Bool", truth)), self.define("Bool", ok)))
+        Some((SmtVal::Bool(self.define("Bool", truth)), self.define("Bool", ok)))
     }
 
-    pub fn optional(&mut self, some: String, value: Val) -> Val {
+    pub fn optional(&mut self, some: String, value: SmtVal) -> SmtVal {
         match value {
-            Val::None => Val::None,
-            Val::Option(inner, value) => Val::Option(and(&[some, inner]), value),
-            value => Val::Option(some, Box::new(value)),
+            SmtVal::None => SmtVal::None,
+            SmtVal::Option(inner, value) => SmtVal::Option(and(&[some, inner]), value),
+            value => SmtVal::Option(some, Box::new(value)),
         }
     }
 
     /// With a missing option a comparison is false, `!=` true.
-    fn compare(&mut self, op: CompareOp, a: &Val, b: &Val) -> Option<String> {
-        let split = |value: &Val| match value {
-            Val::Option(some, inner) => (some.clone(), (**inner).clone()),
+    fn compare(&mut self, op: CompareOp, a: &SmtVal, b: &SmtVal) -> Option<String> {
+        let split = |value: &SmtVal| match value {
+            SmtVal::Option(some, inner) => (some.clone(), (**inner).clone()),
             value => ("true".into(), value.clone()),
         };
         let ((has_a, a), (has_b, b)) = (split(a), split(b));
-        if matches!(a, Val::None) || matches!(b, Val::None) {
+        if matches!(a, SmtVal::None) || matches!(b, SmtVal::None) {
             return Some((op == CompareOp::Ne).to_string());
         }
         let relation = match (op, &a, &b) {
             (CompareOp::Eq | CompareOp::Ne, ..) => self.same(&a, &b)?,
-            (op, Val::Number(_, a), Val::Number(_, b)) => {
+            (op, SmtVal::Number(_, a), SmtVal::Number(_, b)) => {
                 let word = ["<", "<=", ">", ">="][match op {
                     CompareOp::Lt => 0,
                     CompareOp::Le => 1,
@@ -234,10 +234,10 @@ impl Script {
                 }];
                 format!("({word} {a} {b})")
             }
-            (CompareOp::Lt, Val::Text(a), Val::Text(b)) => format!("(str.< {a} {b})"),
-            (CompareOp::Le, Val::Text(a), Val::Text(b)) => format!("(str.<= {a} {b})"),
-            (CompareOp::Gt, Val::Text(a), Val::Text(b)) => format!("(str.< {b} {a})"),
-            (CompareOp::Ge, Val::Text(a), Val::Text(b)) => format!("(str.<= {b} {a})"),
+            (CompareOp::Lt, SmtVal::Text(a), SmtVal::Text(b)) => format!("(str.< {a} {b})"),
+            (CompareOp::Le, SmtVal::Text(a), SmtVal::Text(b)) => format!("(str.<= {a} {b})"),
+            (CompareOp::Gt, SmtVal::Text(a), SmtVal::Text(b)) => format!("(str.< {b} {a})"),
+            (CompareOp::Ge, SmtVal::Text(a), SmtVal::Text(b)) => format!("(str.<= {b} {a})"),
             _ => return None,
         };
         let holds = and(&[has_a, has_b, relation]);
@@ -245,10 +245,10 @@ impl Script {
     }
 
     /// One operation on two numbers that are there.
-    pub fn arith(&mut self, op: ArithOp, a: &Val, b: &Val) -> Option<CheckedValue> {
-        let (Val::Number(kind, a), Val::Number(other, b)) = (a, b) else { return None };
-        let decimal = *kind == Kind::Decimal && *other == Kind::Decimal;
-        if !decimal && (*kind != Kind::Int || *other != Kind::Int) {
+    pub fn arith(&mut self, op: ArithOp, a: &SmtVal, b: &SmtVal) -> Option<CheckedValue> {
+        let (SmtVal::Number(kind, a), SmtVal::Number(other, b)) = (a, b) else { return None };
+        let decimal = *kind == NumberKind::Decimal && *other == NumberKind::Decimal;
+        if !decimal && (*kind != NumberKind::Int || *other != NumberKind::Int) {
             return None;
         }
         let there = match op {
@@ -271,7 +271,7 @@ impl Script {
             }
         };
         let exact = self.define("Int", exact);
-        Some((Val::Number(*kind, exact.clone()), and(&[there, fits_64(&exact)])))
+        Some((SmtVal::Number(*kind, exact.clone()), and(&[there, fits_64(&exact)])))
     }
 
     fn toward_zero(&mut self, a: &str, b: &str) -> String {
@@ -290,18 +290,18 @@ impl Script {
         self.define("Int", format!("(ite {up} (+ {floor} 1) {floor})"))
     }
 
-    fn index(&mut self, collection: &Val, key: &Val) -> Option<Val> {
+    fn index(&mut self, collection: &SmtVal, key: &SmtVal) -> Option<SmtVal> {
         match (collection, key) {
-            (Val::Option(some, inner), key) => {
+            (SmtVal::Option(some, inner), key) => {
                 let found = self.index(inner, key)?;
                 Some(self.optional(some.clone(), found))
             }
-            (collection, Val::Option(some, key)) => {
+            (collection, SmtVal::Option(some, key)) => {
                 let found = self.index(collection, key)?;
                 Some(self.optional(some.clone(), found))
             }
-            (Val::List(len, items), Val::Number(_, at)) => {
-                let Some(first) = items.first() else { return Some(Val::None) };
+            (SmtVal::List(len, items), SmtVal::Number(_, at)) => {
+                let Some(first) = items.first() else { return Some(SmtVal::None) };
                 let mut found = first.clone();
                 for (place, item) in items.iter().enumerate().skip(1) {
                     found = self.choose(&format!("(= {at} {place})"), item, &found)?;
@@ -310,8 +310,8 @@ impl Script {
                 let there = self.define("Bool", there);
                 Some(self.optional(there, found))
             }
-            (Val::Map(entries), Val::Text(key)) => {
-                let mut found = Val::None;
+            (SmtVal::Map(entries), SmtVal::Text(key)) => {
+                let mut found = SmtVal::None;
                 for (there, known, value) in entries {
                     let here = and(&[there.clone(), format!("(= {known} {key})")]);
                     let here = self.define("Bool", here);
@@ -323,31 +323,31 @@ impl Script {
         }
     }
 
-    pub fn is_in(&mut self, needle: &Val, many: &Val) -> Option<String> {
+    pub fn is_in(&mut self, needle: &SmtVal, many: &SmtVal) -> Option<String> {
         let (some, needle) = match needle {
-            Val::None => return Some("false".into()),
-            Val::Option(some, inner) => (some.clone(), &**inner),
+            SmtVal::None => return Some("false".into()),
+            SmtVal::Option(some, inner) => (some.clone(), &**inner),
             value => ("true".into(), value),
         };
         let mut among = Vec::new();
         match (many, needle) {
-            (Val::List(len, items), needle) => {
+            (SmtVal::List(len, items), needle) => {
                 for (at, item) in items.iter().enumerate() {
                     among.push(and(&[format!("(< {at} {len})"), self.same(needle, item)?]));
                 }
             }
-            (Val::Set(items), needle) => {
+            (SmtVal::Set(items), needle) => {
                 for (there, item) in items {
                     among.push(and(&[there.clone(), self.same(needle, item)?]));
                 }
             }
-            (Val::Map(entries), Val::Text(key)) => {
-                let is = |(there, known, _): &(String, String, Val)| {
+            (SmtVal::Map(entries), SmtVal::Text(key)) => {
+                let is = |(there, known, _): &(String, String, SmtVal)| {
                     and(&[there.clone(), format!("(= {known} {key})")])
                 };
                 among.extend(entries.iter().map(is));
             }
-            (Val::Text(whole), Val::Text(part)) => {
+            (SmtVal::Text(whole), SmtVal::Text(part)) => {
                 among.push(format!("(str.contains {whole} {part})"))
             }
             _ => return None,
@@ -361,13 +361,13 @@ impl Script {
         over: &Expr,
         binders: &[u32],
         body: &Expr,
-        env: &Env<'_>,
+        env: &SmtEnv<'_>,
     ) -> Option<CheckedValue> {
         let (over, mut ok) = self.eval(over, env)?;
-        let is_list = matches!(over, Val::List(..));
-        let int = |at: usize| Val::Number(Kind::Int, at.to_string());
-        let rows: Vec<(String, Vec<Val>)> = match (over, binders.len()) {
-            (Val::List(len, items), names) => items
+        let is_list = matches!(over, SmtVal::List(..));
+        let int = |at: usize| SmtVal::Number(NumberKind::Int, at.to_string());
+        let rows: Vec<(String, Vec<SmtVal>)> = match (over, binders.len()) {
+            (SmtVal::List(len, items), names) => items
                 .into_iter()
                 .enumerate()
                 .map(|(at, item)| {
@@ -375,14 +375,17 @@ impl Script {
                     (format!("(< {at} {len})"), row)
                 })
                 .collect(),
-            (Val::Set(items), 1) => {
+            (SmtVal::Set(items), 1) => {
                 items.into_iter().map(|(there, item)| (there, vec![item])).collect()
             }
-            (Val::Map(entries), names) => entries
+            (SmtVal::Map(entries), names) => entries
                 .into_iter()
                 .map(|(there, key, value)| {
-                    let row =
-                        if names == 2 { vec![Val::Text(key), value] } else { vec![Val::Text(key)] };
+                    let row = if names == 2 {
+                        vec![SmtVal::Text(key), value]
+                    } else {
+                        vec![SmtVal::Text(key)]
+                    };
                     (there, row)
                 })
                 .collect(),
@@ -391,9 +394,9 @@ impl Script {
         let mut truths = Vec::new();
         let mut summands = Vec::new();
         let mut kind = match op {
-            QuantifierOp::SumDecimal => Kind::Decimal,
+            QuantifierOp::SumDecimal => NumberKind::Decimal,
             QuantifierOp::SumDuration => return None,
-            _ => Kind::Int,
+            _ => NumberKind::Int,
         };
         for (there, row) in rows {
             let there = self.define("Bool", there);
@@ -413,12 +416,14 @@ impl Script {
             ok = and(&[ok, either(&not(&walked), &body_ok)]);
             ok = self.define("Bool", ok);
             match (op, value) {
-                (QuantifierOp::All, Val::Bool(truth)) => truths.push(either(&not(&there), &truth)),
-                (QuantifierOp::Any, Val::Bool(truth)) => truths.push(and(&[there, truth])),
-                (QuantifierOp::Count, Val::Bool(truth)) => {
+                (QuantifierOp::All, SmtVal::Bool(truth)) => {
+                    truths.push(either(&not(&there), &truth))
+                }
+                (QuantifierOp::Any, SmtVal::Bool(truth)) => truths.push(and(&[there, truth])),
+                (QuantifierOp::Count, SmtVal::Bool(truth)) => {
                     summands.push(format!("(ite (and {there} {truth}) 1 0)"));
                 }
-                (_, Val::Number(of, term)) => {
+                (_, SmtVal::Number(of, term)) => {
                     kind = of;
                     summands.push(format!("(ite {there} {term} 0)"));
                 }
@@ -426,54 +431,58 @@ impl Script {
             }
         }
         Some(match op {
-            QuantifierOp::All => (Val::Bool(self.define("Bool", and(&truths))), ok),
-            QuantifierOp::Any => (Val::Bool(self.define("Bool", or(&truths))), ok),
+            QuantifierOp::All => (SmtVal::Bool(self.define("Bool", and(&truths))), ok),
+            QuantifierOp::Any => (SmtVal::Bool(self.define("Bool", or(&truths))), ok),
             _ => {
                 let sum = self.define("Int", format!("(+ 0 0 {})", summands.join(" ")));
-                (Val::Number(kind, sum.clone()), and(&[ok, fits_64(&sum)]))
+                (SmtVal::Number(kind, sum.clone()), and(&[ok, fits_64(&sum)]))
             }
         })
     }
 
-    fn call(&mut self, builtin: Builtin, args: &[Val]) -> Option<CheckedValue> {
+    fn call(&mut self, builtin: Builtin, args: &[SmtVal]) -> Option<CheckedValue> {
         let sure = |value| Some((value, "true".to_string()));
         match (builtin, args) {
-            (Builtin::Len, [Val::List(len, _)]) => sure(Val::Number(Kind::Int, len.clone())),
-            (Builtin::Len, [Val::Set(items)]) => {
+            (Builtin::Len, [SmtVal::List(len, _)]) => {
+                sure(SmtVal::Number(NumberKind::Int, len.clone()))
+            }
+            (Builtin::Len, [SmtVal::Set(items)]) => {
                 let there: Vec<&String> = items.iter().map(|(there, _)| there).collect();
-                sure(Val::Number(Kind::Int, self.define("Int", count(&there))))
+                sure(SmtVal::Number(NumberKind::Int, self.define("Int", count(&there))))
             }
-            (Builtin::Len, [Val::Map(entries)]) => {
+            (Builtin::Len, [SmtVal::Map(entries)]) => {
                 let there: Vec<&String> = entries.iter().map(|(there, ..)| there).collect();
-                sure(Val::Number(Kind::Int, self.define("Int", count(&there))))
+                sure(SmtVal::Number(NumberKind::Int, self.define("Int", count(&there))))
             }
-            (Builtin::Len, [Val::Text(text)]) => {
-                sure(Val::Number(Kind::Int, self.define("Int", format!("(str.len {text})"))))
-            }
-            (Builtin::Min | Builtin::Max, [Val::Number(kind, a), Val::Number(_, b)]) => {
+            (Builtin::Len, [SmtVal::Text(text)]) => sure(SmtVal::Number(
+                NumberKind::Int,
+                self.define("Int", format!("(str.len {text})")),
+            )),
+            (Builtin::Min | Builtin::Max, [SmtVal::Number(kind, a), SmtVal::Number(_, b)]) => {
                 let word = if builtin == Builtin::Min { "<=" } else { ">=" };
                 let chosen = self.define("Int", format!("(ite ({word} {a} {b}) {a} {b})"));
-                sure(Val::Number(*kind, chosen))
+                sure(SmtVal::Number(*kind, chosen))
             }
-            (Builtin::Abs, [Val::Number(kind, a)]) => {
+            (Builtin::Abs, [SmtVal::Number(kind, a)]) => {
                 let size = self.define("Int", format!("(abs {a})"));
-                Some((Val::Number(*kind, size.clone()), fits_64(&size)))
+                Some((SmtVal::Number(*kind, size.clone()), fits_64(&size)))
             }
-            (Builtin::Decimal, [Val::Number(Kind::Int, a)]) => {
+            (Builtin::Decimal, [SmtVal::Number(NumberKind::Int, a)]) => {
                 let units = self.define("Int", format!("(* {a} {ONE})"));
-                Some((Val::Number(Kind::Decimal, units.clone()), fits_64(&units)))
+                Some((SmtVal::Number(NumberKind::Decimal, units.clone()), fits_64(&units)))
             }
-            (Builtin::Floor, [Val::Number(Kind::Decimal, a)]) => {
-                sure(Val::Number(Kind::Int, self.define("Int", format!("(div {a} {ONE})"))))
+            (Builtin::Floor, [SmtVal::Number(NumberKind::Decimal, a)]) => sure(SmtVal::Number(
+                NumberKind::Int,
+                self.define("Int", format!("(div {a} {ONE})")),
+            )),
+            (Builtin::Round, [SmtVal::Number(NumberKind::Decimal, a)]) => {
+                sure(SmtVal::Number(NumberKind::Int, self.half_even(a, &ONE.to_string())))
             }
-            (Builtin::Round, [Val::Number(Kind::Decimal, a)]) => {
-                sure(Val::Number(Kind::Int, self.half_even(a, &ONE.to_string())))
+            (Builtin::StartsWith, [SmtVal::Text(text), SmtVal::Text(start)]) => {
+                sure(SmtVal::Bool(format!("(str.prefixof {start} {text})")))
             }
-            (Builtin::StartsWith, [Val::Text(text), Val::Text(start)]) => {
-                sure(Val::Bool(format!("(str.prefixof {start} {text})")))
-            }
-            (Builtin::EndsWith, [Val::Text(text), Val::Text(end)]) => {
-                sure(Val::Bool(format!("(str.suffixof {end} {text})")))
+            (Builtin::EndsWith, [SmtVal::Text(text), SmtVal::Text(end)]) => {
+                sure(SmtVal::Bool(format!("(str.suffixof {end} {text})")))
             }
             _ => None,
         }

@@ -9,14 +9,14 @@ mod exprs;
 mod values;
 
 use crate::steps::split_program;
-use exprs::Env;
+use exprs::SmtEnv;
 use guard_compiler::Output;
 use guard_compiler::hir::{ClauseKind, Program, Tool};
 use guard_compiler::verify::Verification;
 use guard_plan::plan::{Claim, Plan};
 use guard_proof::assumable;
 use std::collections::BTreeSet;
-use values::{Val, and, not, or};
+use values::{SmtVal, and, not, or};
 
 /// Elements of a collection in a state.
 const ELEMENTS: usize = 2;
@@ -58,7 +58,7 @@ impl Script {
 }
 
 /// The questions about one tool: one script, and the claims whose negations it asks for, in order.
-pub struct Questions {
+pub struct SolverQuestions {
     /// The script, with one answer for each claim.
     pub script: String,
     /// The claims in words, and whether each was proved: of the others some must be refuted, or nothing is asked here.
@@ -68,7 +68,7 @@ pub struct Questions {
 }
 
 /// The questions about what was said of a tool; none where nothing was claimed.
-pub fn questions(output: &Output, said: &Verification, tool: u32) -> Option<Questions> {
+pub fn questions(output: &Output, said: &Verification, tool: u32) -> Option<SolverQuestions> {
     let plan = &output.lowered;
     let proofs = || said.proofs.iter().filter(|proof| proof.claim.tool() == tool);
     let impossible = said.impossible.iter().any(|one| one.tool == tool);
@@ -76,7 +76,7 @@ pub fn questions(output: &Output, said: &Verification, tool: u32) -> Option<Ques
     if count == 0 {
         return None;
     }
-    let unsaid = |unsaid| Questions { script: String::new(), claims: Vec::new(), unsaid };
+    let unsaid = |unsaid| SolverQuestions { script: String::new(), claims: Vec::new(), unsaid };
     let program = split_program(&output.program);
     let name = &plan.tools[tool as usize].name;
     let Some(declared) = program.tools.iter().find(|one| one.name == *name) else {
@@ -84,7 +84,7 @@ pub fn questions(output: &Output, said: &Verification, tool: u32) -> Option<Ques
     };
     let mut script = Script::default();
     let assumed = assumable(plan, &said.proofs);
-    let given = Given { plan, program: &program, assumed: &assumed };
+    let given = CallGivens { plan, program: &program, assumed: &assumed };
     let Some(before) = given.before(declared, &mut script) else { return Some(unsaid(count)) };
     let mut questions = unsaid(0);
     let mut goals: Vec<((String, bool), String)> = Vec::new();
@@ -114,23 +114,23 @@ pub fn questions(output: &Output, said: &Verification, tool: u32) -> Option<Ques
 }
 
 /// The givens of a call: the plan, the program and the assumed invariants.
-struct Given<'g> {
+struct CallGivens<'g> {
     plan: &'g Plan,
     program: &'g Program,
     assumed: &'g [bool],
 }
 
 /// The state after a call that nothing refused.
-struct After {
-    state: Vec<Val>,
+struct StateAfterCall {
+    state: Vec<SmtVal>,
     /// Of each written variable whether it is within its type; none where that cannot be said.
     typed: Vec<(usize, Option<String>)>,
 }
 
-impl Given<'_> {
+impl CallGivens<'_> {
     /// Asserts what a call passes that no stage before the effects refuses; the state after it. None where something cannot be
     /// said: then there is no opinion.
-    fn before(&self, tool: &Tool, script: &mut Script) -> Option<After> {
+    fn before(&self, tool: &Tool, script: &mut Script) -> Option<StateAfterCall> {
         let program = self.program;
         let mut state = Vec::new();
         for var in &program.state {
@@ -152,7 +152,7 @@ impl Given<'_> {
             .filter(|(_, assumed)| **assumed)
             .map(|(id, _): (usize, _)| self.plan.invariants[id].rule.owner.as_str())
             .collect();
-        let env = Env { state: &state, args: &args, spent: &spent, locals: Vec::new() };
+        let env = SmtEnv { state: &state, args: &args, spent: &spent, locals: Vec::new() };
         for part in &program.invariants {
             let whole = part.rule.owner.rsplit_once('/').map_or("", |(whole, _)| whole);
             if assumed.contains(whole) {
@@ -198,11 +198,11 @@ impl Given<'_> {
         for var in written {
             typed.push((var, script.fits(program, &program.state[var].ty, &after[var])));
         }
-        Some(After { state: after, typed })
+        Some(StateAfterCall { state: after, typed })
     }
 
     /// The condition under which a claim is broken.
-    fn broken(&self, claim: &Claim, after: &After, script: &mut Script) -> Option<String> {
+    fn broken(&self, claim: &Claim, after: &StateAfterCall, script: &mut Script) -> Option<String> {
         match *claim {
             Claim::Refined { var, .. } => {
                 let name = &self.plan.state[var as usize].name;
@@ -216,7 +216,7 @@ impl Given<'_> {
                     self.program.units.iter().map(|_| script.declare("Int")).collect();
                 let state = &after.state[..];
                 let locals = Vec::new();
-                let env = Env { state, args: &[], spent: &spent, locals };
+                let env = SmtEnv { state, args: &[], spent: &spent, locals };
                 let mut needed = Vec::new();
                 for (_, fits) in &after.typed {
                     needed.push(fits.clone()?);

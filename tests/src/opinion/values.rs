@@ -5,7 +5,7 @@ use guard_compiler::hir::{Program, Type};
 
 /// The kind of a number. Decimals are in units of 10⁻⁶.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum NumberKind {
     Int,
     Decimal,
     Other,
@@ -13,19 +13,19 @@ pub(crate) enum Kind {
 
 /// A value.
 #[derive(Debug, Clone)]
-pub(crate) enum Val {
-    Number(Kind, String),
+pub(crate) enum SmtVal {
+    Number(NumberKind, String),
     Bool(String),
     Text(String),
     /// Whether there is one, and which.
-    Option(String, Box<Val>),
-    Record(Vec<Val>),
+    Option(String, Box<SmtVal>),
+    Record(Vec<SmtVal>),
     /// How many, and the elements of which those below that count are there.
-    List(String, Vec<Val>),
+    List(String, Vec<SmtVal>),
     /// Whether it is there, and which; no two that are there are equal.
-    Set(Vec<(String, Val)>),
+    Set(Vec<(String, SmtVal)>),
     /// The same with keys.
-    Map(Vec<(String, String, Val)>),
+    Map(Vec<(String, String, SmtVal)>),
     /// The missing option.
     None,
 }
@@ -67,7 +67,7 @@ pub(crate) fn fits_64(term: &str) -> String {
 
 impl Script {
     /// Any value of a type, with collections of so many elements at most.
-    pub fn any(&mut self, program: &Program, ty: &Type, most: usize) -> Option<Val> {
+    pub fn any(&mut self, program: &Program, ty: &Type, most: usize) -> Option<SmtVal> {
         let bounded = |script: &mut Script, kind, min: Option<i64>, max: Option<i64>| {
             let name = script.declare("Int");
             let min = min.unwrap_or(i64::MIN);
@@ -77,34 +77,34 @@ impl Script {
                 number(min),
                 number(max)
             ));
-            Val::Number(kind, name)
+            SmtVal::Number(kind, name)
         };
         let size = |max: &Option<u64>| max.map_or(most, |max| most.min(max as usize));
         Some(match ty {
-            Type::Bool => Val::Bool(self.declare("Bool")),
-            Type::Int(min, max) => bounded(self, Kind::Int, *min, *max),
-            Type::Decimal(min, max) => bounded(self, Kind::Decimal, *min, *max),
-            Type::Duration(min, max) => bounded(self, Kind::Other, *min, *max),
+            Type::Bool => SmtVal::Bool(self.declare("Bool")),
+            Type::Int(min, max) => bounded(self, NumberKind::Int, *min, *max),
+            Type::Decimal(min, max) => bounded(self, NumberKind::Decimal, *min, *max),
+            Type::Duration(min, max) => bounded(self, NumberKind::Other, *min, *max),
             Type::Enum(id) => {
                 let last = program.enums[*id].variants.len() as i64 - 1;
-                bounded(self, Kind::Other, Some(0), Some(last))
+                bounded(self, NumberKind::Other, Some(0), Some(last))
             }
             Type::String(bounds) => {
                 let name = self.declare("String");
-                let fits = self.fits(program, ty, &Val::Text(name.clone()))?;
+                let fits = self.fits(program, ty, &SmtVal::Text(name.clone()))?;
                 if !bounds.patterns.is_empty() {
                     return None;
                 }
                 self.assert(&fits);
-                Val::Text(name)
+                SmtVal::Text(name)
             }
             Type::Option(of) => {
                 let some = self.declare("Bool");
-                Val::Option(some, Box::new(self.any(program, of, most)?))
+                SmtVal::Option(some, Box::new(self.any(program, of, most)?))
             }
             Type::Record(id) => {
                 let fields = program.records[*id].fields.iter();
-                Val::Record(
+                SmtVal::Record(
                     fields
                         .map(|field| self.any(program, &field.ty, most))
                         .collect::<Option<_>>()?,
@@ -115,10 +115,10 @@ impl Script {
                 let size = size(max);
                 self.assert(&format!("(and (<= 0 {len}) (<= {len} {size}))"));
                 let items = (0..size).map(|_| self.any(program, of, most));
-                Val::List(len, items.collect::<Option<_>>()?)
+                SmtVal::List(len, items.collect::<Option<_>>()?)
             }
             Type::Set(of, max) => {
-                let mut items: Vec<(String, Val)> = Vec::new();
+                let mut items: Vec<(String, SmtVal)> = Vec::new();
                 for _ in 0..size(max) {
                     let item = (self.declare("Bool"), self.any(program, of, most)?);
                     for (there, other) in &items {
@@ -128,10 +128,10 @@ impl Script {
                     }
                     items.push(item);
                 }
-                Val::Set(items)
+                SmtVal::Set(items)
             }
             Type::Map(_, of, max) => {
-                let mut entries: Vec<(String, String, Val)> = Vec::new();
+                let mut entries: Vec<(String, String, SmtVal)> = Vec::new();
                 for _ in 0..size(max) {
                     let entry = (
                         self.declare("Bool"),
@@ -144,51 +144,55 @@ impl Script {
                     }
                     entries.push(entry);
                 }
-                Val::Map(entries)
+                SmtVal::Map(entries)
             }
             _ => return None,
         })
     }
 
     /// Returns the condition that a value satisfies a type.
-    pub fn fits(&mut self, program: &Program, ty: &Type, value: &Val) -> Option<String> {
+    pub fn fits(&mut self, program: &Program, ty: &Type, value: &SmtVal) -> Option<String> {
         let between = |term: &str, min: Option<i64>, max: Option<i64>| {
             let min = min.unwrap_or(i64::MIN);
             let max = max.unwrap_or(i64::MAX);
             format!("(and (<= {} {term}) (<= {term} {}))", number(min), number(max))
         };
         Some(match (ty, value) {
-            (Type::Option(_), Val::None) => "true".into(),
-            (Type::Option(of), Val::Option(some, inner)) => {
+            (Type::Option(_), SmtVal::None) => "true".into(),
+            (Type::Option(of), SmtVal::Option(some, inner)) => {
                 or(&[not(some), self.fits(program, of, inner)?])
             }
             (Type::Option(of), value) => self.fits(program, of, value)?,
-            (ty, Val::Option(some, inner)) => and(&[some.clone(), self.fits(program, ty, inner)?]),
-            (Type::Bool, Val::Bool(_)) => "true".into(),
+            (ty, SmtVal::Option(some, inner)) => {
+                and(&[some.clone(), self.fits(program, ty, inner)?])
+            }
+            (Type::Bool, SmtVal::Bool(_)) => "true".into(),
             (
                 Type::Int(min, max) | Type::Decimal(min, max) | Type::Duration(min, max),
-                Val::Number(_, term),
+                SmtVal::Number(_, term),
             ) => between(term, *min, *max),
-            (Type::Enum(_), Val::Number(..)) => "true".into(),
-            (Type::String(bounds), Val::Text(text)) => match (bounds.max_chars, bounds.max_bytes) {
-                _ if !bounds.patterns.is_empty() => return None,
-                (None, None) => "true".into(),
-                (Some(max), None) => format!("(<= (str.len {text}) {max})"),
-                _ => return None,
-            },
-            (Type::Record(id), Val::Record(values)) => {
+            (Type::Enum(_), SmtVal::Number(..)) => "true".into(),
+            (Type::String(bounds), SmtVal::Text(text)) => {
+                match (bounds.max_chars, bounds.max_bytes) {
+                    _ if !bounds.patterns.is_empty() => return None,
+                    (None, None) => "true".into(),
+                    (Some(max), None) => format!("(<= (str.len {text}) {max})"),
+                    _ => return None,
+                }
+            }
+            (Type::Record(id), SmtVal::Record(values)) => {
                 let fields = program.records[*id].fields.iter().zip(values);
                 let fits = fields.map(|(field, value)| self.fits(program, &field.ty, value));
                 and(&fits.collect::<Option<Vec<_>>>()?)
             }
-            (Type::List(of, max), Val::List(len, items)) => {
+            (Type::List(of, max), SmtVal::List(len, items)) => {
                 let mut fits = vec![max.map_or("true".into(), |max| format!("(<= {len} {max})"))];
                 for (at, item) in items.iter().enumerate() {
                     fits.push(or(&[format!("(<= {len} {at})"), self.fits(program, of, item)?]));
                 }
                 and(&fits)
             }
-            (Type::Set(of, max), Val::Set(items)) => {
+            (Type::Set(of, max), SmtVal::Set(items)) => {
                 let there: Vec<&String> = items.iter().map(|(there, _)| there).collect();
                 let mut fits = vec![at_most(&there, *max)];
                 for (there, item) in items {
@@ -196,7 +200,7 @@ impl Script {
                 }
                 and(&fits)
             }
-            (Type::Map(_, of, max), Val::Map(entries)) => {
+            (Type::Map(_, of, max), SmtVal::Map(entries)) => {
                 let there: Vec<&String> = entries.iter().map(|(there, ..)| there).collect();
                 let mut fits = vec![at_most(&there, *max)];
                 for (there, _, value) in entries {
@@ -204,34 +208,38 @@ impl Script {
                 }
                 and(&fits)
             }
-            (Type::Map(..) | Type::List(..), Val::Set(items)) if items.is_empty() => "true".into(),
+            (Type::Map(..) | Type::List(..), SmtVal::Set(items)) if items.is_empty() => {
+                "true".into()
+            }
             _ => return None,
         })
     }
 
     /// Returns the condition that two values are the same. Two missing options are the same here.
-    pub fn same(&mut self, a: &Val, b: &Val) -> Option<String> {
+    pub fn same(&mut self, a: &SmtVal, b: &SmtVal) -> Option<String> {
         Some(match (a, b) {
-            (Val::None, Val::None) => "true".into(),
-            (Val::Option(some, _), Val::None) | (Val::None, Val::Option(some, _)) => not(some),
-            (Val::None, _) | (_, Val::None) => "false".into(),
-            (Val::Option(has_a, a), Val::Option(has_b, b)) => {
+            (SmtVal::None, SmtVal::None) => "true".into(),
+            (SmtVal::Option(some, _), SmtVal::None) | (SmtVal::None, SmtVal::Option(some, _)) => {
+                not(some)
+            }
+            (SmtVal::None, _) | (_, SmtVal::None) => "false".into(),
+            (SmtVal::Option(has_a, a), SmtVal::Option(has_b, b)) => {
                 let same = self.same(a, b)?;
                 let both = and(&[has_a.clone(), has_b.clone(), same]);
                 or(&[both, and(&[not(has_a), not(has_b)])])
             }
-            (Val::Option(some, a), b) | (b, Val::Option(some, a)) => {
+            (SmtVal::Option(some, a), b) | (b, SmtVal::Option(some, a)) => {
                 and(&[some.clone(), self.same(a, b)?])
             }
-            (Val::Number(_, a), Val::Number(_, b)) | (Val::Text(a), Val::Text(b)) => {
+            (SmtVal::Number(_, a), SmtVal::Number(_, b)) | (SmtVal::Text(a), SmtVal::Text(b)) => {
                 format!("(= {a} {b})")
             }
-            (Val::Bool(a), Val::Bool(b)) => format!("(= {a} {b})"),
-            (Val::Record(a), Val::Record(b)) => {
+            (SmtVal::Bool(a), SmtVal::Bool(b)) => format!("(= {a} {b})"),
+            (SmtVal::Record(a), SmtVal::Record(b)) => {
                 let same = a.iter().zip(b).map(|(a, b)| self.same(a, b));
                 and(&same.collect::<Option<Vec<_>>>()?)
             }
-            (Val::List(len_a, a), Val::List(len_b, b)) => {
+            (SmtVal::List(len_a, a), SmtVal::List(len_b, b)) => {
                 let mut same = vec![format!("(= {len_a} {len_b})")];
                 for (at, (a, b)) in a.iter().zip(b).enumerate() {
                     same.push(or(&[format!("(<= {len_a} {at})"), self.same(a, b)?]));
@@ -243,48 +251,48 @@ impl Script {
     }
 
     /// The first where the condition holds, the second elsewhere.
-    pub fn choose(&mut self, condition: &str, a: &Val, b: &Val) -> Option<Val> {
+    pub fn choose(&mut self, condition: &str, a: &SmtVal, b: &SmtVal) -> Option<SmtVal> {
         let mut ite =
             |sort, a: &str, b: &str| self.define(sort, format!("(ite {condition} {a} {b})"));
         Some(match (a, b) {
-            (Val::Number(kind, a), Val::Number(other, b)) if kind == other => {
-                Val::Number(*kind, ite("Int", a, b))
+            (SmtVal::Number(kind, a), SmtVal::Number(other, b)) if kind == other => {
+                SmtVal::Number(*kind, ite("Int", a, b))
             }
-            (Val::Bool(a), Val::Bool(b)) => Val::Bool(ite("Bool", a, b)),
-            (Val::Text(a), Val::Text(b)) => Val::Text(ite("String", a, b)),
-            (Val::None, Val::None) => Val::None,
-            (Val::Option(has_a, a), Val::Option(has_b, b)) => {
+            (SmtVal::Bool(a), SmtVal::Bool(b)) => SmtVal::Bool(ite("Bool", a, b)),
+            (SmtVal::Text(a), SmtVal::Text(b)) => SmtVal::Text(ite("String", a, b)),
+            (SmtVal::None, SmtVal::None) => SmtVal::None,
+            (SmtVal::Option(has_a, a), SmtVal::Option(has_b, b)) => {
                 let some = ite("Bool", has_a, has_b);
-                Val::Option(some, Box::new(self.choose(condition, a, b)?))
+                SmtVal::Option(some, Box::new(self.choose(condition, a, b)?))
             }
-            (Val::Option(some, a), Val::None) => {
-                Val::Option(and(&[condition.into(), some.clone()]), a.clone())
+            (SmtVal::Option(some, a), SmtVal::None) => {
+                SmtVal::Option(and(&[condition.into(), some.clone()]), a.clone())
             }
-            (Val::None, Val::Option(some, b)) => {
-                Val::Option(and(&[not(condition), some.clone()]), b.clone())
+            (SmtVal::None, SmtVal::Option(some, b)) => {
+                SmtVal::Option(and(&[not(condition), some.clone()]), b.clone())
             }
-            (a, Val::None) => Val::Option(condition.into(), Box::new(a.clone())),
-            (Val::None, b) => Val::Option(not(condition), Box::new(b.clone())),
-            (Val::Option(some, a), b) => {
+            (a, SmtVal::None) => SmtVal::Option(condition.into(), Box::new(a.clone())),
+            (SmtVal::None, b) => SmtVal::Option(not(condition), Box::new(b.clone())),
+            (SmtVal::Option(some, a), b) => {
                 let some = ite("Bool", some, "true");
-                Val::Option(some, Box::new(self.choose(condition, a, b)?))
+                SmtVal::Option(some, Box::new(self.choose(condition, a, b)?))
             }
-            (a, Val::Option(some, b)) => {
+            (a, SmtVal::Option(some, b)) => {
                 let some = ite("Bool", "true", some);
-                Val::Option(some, Box::new(self.choose(condition, a, b)?))
+                SmtVal::Option(some, Box::new(self.choose(condition, a, b)?))
             }
-            (Val::Record(a), Val::Record(b)) => {
+            (SmtVal::Record(a), SmtVal::Record(b)) => {
                 let fields = a.iter().zip(b).map(|(a, b)| self.choose(condition, a, b));
-                Val::Record(fields.collect::<Option<_>>()?)
+                SmtVal::Record(fields.collect::<Option<_>>()?)
             }
-            (Val::List(len_a, a), Val::List(len_b, b)) => {
+            (SmtVal::List(len_a, a), SmtVal::List(len_b, b)) => {
                 let len = ite("Int", len_a, len_b);
                 let most = a.len().max(b.len());
                 let items = (0..most).map(|at| match (a.get(at), b.get(at)) {
                     (Some(a), Some(b)) => self.choose(condition, a, b),
                     (a, b) => a.or(b).cloned(),
                 });
-                Val::List(len, items.collect::<Option<_>>()?)
+                SmtVal::List(len, items.collect::<Option<_>>()?)
             }
             _ => return None,
         })

@@ -9,10 +9,10 @@ use guard_proof::bounds;
 use std::collections::BTreeMap;
 
 /// Counts by what they are of.
-pub type Counts = BTreeMap<SessionMeasure, i64>;
+pub type MeasureCounts = BTreeMap<SessionMeasure, i64>;
 
 /// Counts that a session of the plan may have, of what bounds measure.
-pub fn draw(plan: &Plan, bounds: &[SessionBound], pools: &Pools, rng: &mut Rng) -> Counts {
+pub fn draw(plan: &Plan, bounds: &[SessionBound], pools: &Pools, rng: &mut Rng) -> MeasureCounts {
     let measures = bounds.iter().flat_map(|bound| bound.terms.iter().map(|(_, measure)| *measure));
     measures.filter_map(|measure| Some((measure, number(plan, measure, pools, rng)?))).collect()
 }
@@ -32,7 +32,7 @@ fn number(plan: &Plan, measure: SessionMeasure, pools: &Pools, rng: &mut Rng) ->
 }
 
 /// Puts a session that has just begun where it has counted so much.
-pub fn place(plan: &Plan, counts: &Counts, session: &mut ReferenceSession<'_>) {
+pub fn place(plan: &Plan, counts: &MeasureCounts, session: &mut ReferenceSession<'_>) {
     for (measure, count) in counts {
         match *measure {
             SessionMeasure::Counted(id) => session.place_counted(id, *count as usize),
@@ -52,7 +52,7 @@ pub fn broken(
     plan: &Plan,
     bounds: &[SessionBound],
     session: &ReferenceSession<'_>,
-    counts: &Counts,
+    counts: &MeasureCounts,
 ) -> Vec<usize> {
     let value = |var: u32| {
         let name = &plan.state[var as usize].name;
@@ -80,10 +80,10 @@ pub fn broken(
 pub fn settled(
     plan: &Plan,
     tool: u32,
-    counts: &Counts,
+    counts: &MeasureCounts,
     charged: impl Fn(&str) -> i64,
     success: bool,
-) -> Counts {
+) -> MeasureCounts {
     let counted = |id: u32| plan.tools[tool as usize].limits.iter().any(|at| at.limit == id);
     let mut after = counts.clone();
     for (measure, count) in &mut after {

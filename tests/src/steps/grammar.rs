@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 /// The kind of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ExprType {
     Int,
     Decimal,
     Bool,
@@ -21,19 +21,19 @@ enum Kind {
 #[derive(Debug, Clone)]
 struct Name {
     text: String,
-    kind: Kind,
+    kind: ExprType,
 }
 
 /// A collection: its name, and what its elements are.
 #[derive(Debug, Clone, Copy)]
-struct Collection {
+struct NamedCollection {
     name: &'static str,
-    shape: Shape,
+    shape: CollectionShape,
     element: Element,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum CollectionShape {
     List,
     Set,
     Map,
@@ -49,17 +49,17 @@ enum Element {
 }
 
 /// State variables: their declaration, and what they are to an expression.
-const SCALARS: &[(&str, &str, Kind)] = &[
-    ("n", "int in -9..=9 = 0", Kind::Int),
-    ("z", "int = 0", Kind::Int),
-    ("k", "int in 0..=6 = 0", Kind::Int),
-    ("d", "decimal = 0", Kind::Decimal),
-    ("c", "decimal in 0..=5 = 0", Kind::Decimal),
-    ("b", "bool = false", Kind::Bool),
-    ("t", "string max 5 = \"a\"", Kind::Text),
+const SCALARS: &[(&str, &str, ExprType)] = &[
+    ("n", "int in -9..=9 = 0", ExprType::Int),
+    ("z", "int = 0", ExprType::Int),
+    ("k", "int in 0..=6 = 0", ExprType::Int),
+    ("d", "decimal = 0", ExprType::Decimal),
+    ("c", "decimal in 0..=5 = 0", ExprType::Decimal),
+    ("b", "bool = false", ExprType::Bool),
+    ("t", "string max 5 = \"a\"", ExprType::Text),
 ];
 
-const COLLECTIONS: &[(&str, Collection)] = &[
+const COLLECTIONS: &[(&str, NamedCollection)] = &[
     ("list<int in 0..=5> max 4 = []", list("la", Element::Int)),
     ("list<int in -5..=5> max 4 = []", list("lb", Element::Int)),
     ("list<int> max 3 = []", list("lc", Element::Int)),
@@ -68,48 +68,48 @@ const COLLECTIONS: &[(&str, Collection)] = &[
     ("list<list<int in 0..=3> max 2> max 2 = []", list("ll", Element::Ints)),
     (
         "set<string> max 3 = {}",
-        Collection { name: "ss", shape: Shape::Set, element: Element::Text },
+        NamedCollection { name: "ss", shape: CollectionShape::Set, element: Element::Text },
     ),
     (
         "set<int in -3..=9> max 3 = {}",
-        Collection { name: "si", shape: Shape::Set, element: Element::Int },
+        NamedCollection { name: "si", shape: CollectionShape::Set, element: Element::Int },
     ),
     (
         "map<string, int in 0..=9> max 3 = {}",
-        Collection { name: "mi", shape: Shape::Map, element: Element::Int },
+        NamedCollection { name: "mi", shape: CollectionShape::Map, element: Element::Int },
     ),
     (
         "map<string, int in -9..=9> max 3 = {}",
-        Collection { name: "mj", shape: Shape::Map, element: Element::Int },
+        NamedCollection { name: "mj", shape: CollectionShape::Map, element: Element::Int },
     ),
     (
         "map<string, decimal in 0..=9> max 3 = {}",
-        Collection { name: "md", shape: Shape::Map, element: Element::Decimal },
+        NamedCollection { name: "md", shape: CollectionShape::Map, element: Element::Decimal },
     ),
     (
         "map<string, Item> max 2 = {}",
-        Collection { name: "mm", shape: Shape::Map, element: Element::Item },
+        NamedCollection { name: "mm", shape: CollectionShape::Map, element: Element::Item },
     ),
 ];
 
-const fn list(name: &'static str, element: Element) -> Collection {
-    Collection { name, shape: Shape::List, element }
+const fn list(name: &'static str, element: Element) -> NamedCollection {
+    NamedCollection { name, shape: CollectionShape::List, element }
 }
 
 const ITEM: &str = "record Item {\n  k: int in 0..=9\n  v: decimal in 0..=5\n  o: int?\n}\n";
 
 /// The state of drawing a guard.
-struct Draft<'r> {
+struct GuardDraft<'r> {
     rng: &'r mut Rng,
     names: Vec<Name>,
-    collections: Vec<Collection>,
+    collections: Vec<NamedCollection>,
     has_stage: bool,
     has_option: bool,
     has_record: bool,
     /// What most bounds of the guard are, so that its rules have to do with one another.
     bound_of_all: i64,
     /// Expressions that were said and have no bound variables: said again they are the same.
-    said: Vec<(Kind, String)>,
+    said: Vec<(ExprType, String)>,
     bound: usize,
 }
 
@@ -146,7 +146,7 @@ pub fn source(rng: &mut Rng) -> String {
         return coupled(rng);
     }
     let mut out = format!("guard stepped\n\nenum Stage {{ low, mid, high }}\n\n{ITEM}\nstate {{\n");
-    let mut draft = Draft {
+    let mut draft = GuardDraft {
         rng,
         names: Vec::new(),
         collections: Vec::new(),
@@ -181,7 +181,7 @@ pub fn source(rng: &mut Rng) -> String {
     out
 }
 
-impl Draft<'_> {
+impl GuardDraft<'_> {
     fn state(&mut self, out: &mut String) {
         for (name, ty, kind) in SCALARS {
             if *name == "z" || self.rng.chance(45) {
@@ -214,20 +214,20 @@ impl Draft<'_> {
         }
         if self.has_record {
             out.push_str("  p: Item = { k: 0, v: 0, o: none }\n");
-            self.names.push(Name { text: "p.k".into(), kind: Kind::Int });
-            self.names.push(Name { text: "p.v".into(), kind: Kind::Decimal });
+            self.names.push(Name { text: "p.k".into(), kind: ExprType::Int });
+            self.names.push(Name { text: "p.v".into(), kind: ExprType::Decimal });
         }
     }
 
     fn tool(&mut self, at: usize, out: &mut String) {
-        let params: [(&str, &str, Kind); 7] = [
-            ("x", "int in 0..=5", Kind::Int),
-            ("y", "int", Kind::Int),
-            ("w", "int in 0..=1000", Kind::Int),
-            ("v", "int in -9..=1000", Kind::Int),
-            ("q", "decimal in 0..=10", Kind::Decimal),
-            ("g", "string max 5", Kind::Text),
-            ("j", "bool", Kind::Bool),
+        let params: [(&str, &str, ExprType); 7] = [
+            ("x", "int in 0..=5", ExprType::Int),
+            ("y", "int", ExprType::Int),
+            ("w", "int in 0..=1000", ExprType::Int),
+            ("v", "int in -9..=1000", ExprType::Int),
+            ("q", "decimal in 0..=10", ExprType::Decimal),
+            ("g", "string max 5", ExprType::Text),
+            ("j", "bool", ExprType::Bool),
         ];
         let mut declared = Vec::new();
         for (name, ty, kind) in params {
@@ -272,8 +272,8 @@ impl Draft<'_> {
         let exact = self.rng.chance(60);
         match self.rng.below(6) {
             0 => {
-                let a = self.named(Kind::Int);
-                let b = self.named(Kind::Int);
+                let a = self.named(ExprType::Int);
+                let b = self.named(ExprType::Int);
                 let ints = format!("({a} * 1000000) * ({b} * 1000000)");
                 let guarded = if exact {
                     format!("{ints} <= {}", bound * 1_000_000)
@@ -294,9 +294,10 @@ impl Draft<'_> {
                 (format!("{a} <= {bound}"), b)
             }
             3 | 4 if let Some(list) = self.some_list() => {
-                let sought = self.named(Kind::Int);
+                let sought = self.named(ExprType::Int);
                 let op = ["<=", ">", ">=", "<"][self.rng.below(4)];
-                let guarded = format!("not (any r, u in {list}: u {op} {})", self.plain(Kind::Int));
+                let guarded =
+                    format!("not (any r, u in {list}: u {op} {})", self.plain(ExprType::Int));
                 (guarded, format!("if {sought} in {list} then 500 else {bound}"))
             }
             _ => {
@@ -317,12 +318,12 @@ impl Draft<'_> {
 
     /// A list of ints.
     fn some_list(&mut self) -> Option<&'static str> {
-        let lists = self.of(Shape::List, Element::Int);
+        let lists = self.of(CollectionShape::List, Element::Int);
         (!lists.is_empty()).then(|| self.rng.pick(&lists).name)
     }
 
     /// A name where there is one.
-    fn named(&mut self, kind: Kind) -> String {
+    fn named(&mut self, kind: ExprType) -> String {
         let names: Vec<String> = self
             .names
             .iter()

@@ -9,7 +9,7 @@ pub mod grammar;
 pub mod points;
 mod scenarios;
 
-use counts::Counts;
+use counts::MeasureCounts;
 use guard_compiler::Output;
 use guard_compiler::hir::{ExprKind, Invariant, Program};
 use guard_compiler::reference::{Judgement, ReferenceSession};
@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The counts of what was tried.
 #[derive(Debug, Default, Clone)]
-pub struct Tried {
+pub struct StepCounts {
     /// Guards that compiled.
     pub guards: usize,
     /// Claims that were proved: preserved parts, types, observations, tools that cannot be called.
@@ -45,16 +45,16 @@ pub struct Tried {
 
 /// A state and the arguments of a call in it.
 #[derive(Debug, Clone)]
-struct Point {
+struct StepPoint {
     state: Vec<Value>,
     args: Vec<Value>,
     /// What the session has counted.
-    counts: Counts,
+    counts: MeasureCounts,
 }
 
 /// The claims about a tool, by the names that the split program gives to parts.
 #[derive(Default)]
-struct Claims {
+struct ToolClaims {
     /// Parts of invariants, with the parts before them.
     parts: Vec<(String, u32)>,
     /// Variables in their types.
@@ -67,7 +67,7 @@ struct Claims {
     bounded: usize,
 }
 
-impl Claims {
+impl ToolClaims {
     fn count(&self) -> usize {
         let bounds = self.bounded + usize::from(self.impossible);
         self.parts.len() + self.refined.len() + self.observed.len() + bounds
@@ -79,7 +79,7 @@ pub fn try_guard(
     output: &Output,
     rng: &mut Rng,
     calls: usize,
-    tried: &mut Tried,
+    tried: &mut StepCounts,
 ) -> Result<(), String> {
     let plan = &output.lowered;
     let said = verify(plan);
@@ -147,7 +147,7 @@ fn learn(
     said: &Verification,
     assumed: &[bool],
     pools: &mut Pools,
-    tried: &mut Tried,
+    tried: &mut StepCounts,
 ) {
     let proofs: Vec<_> = said.proofs.iter().filter(|proof| proof.claim.tool() == tool).collect();
     if proofs.is_empty() {
@@ -182,10 +182,10 @@ fn learn(
     }
 }
 
-fn claims_of(plan: &Plan, tool: ToolId, said: &Verification) -> Claims {
-    let mut claims = Claims {
+fn claims_of(plan: &Plan, tool: ToolId, said: &Verification) -> ToolClaims {
+    let mut claims = ToolClaims {
         impossible: said.impossible.iter().any(|one| one.tool == tool),
-        ..Claims::default()
+        ..ToolClaims::default()
     };
     let name = |invariant: u32| plan.invariants[invariant as usize].rule.owner.clone();
     for proof in said.proofs.iter().filter(|proof| proof.claim.tool() == tool) {
@@ -209,12 +209,12 @@ struct Walk<'w> {
     pools: &'w Pools,
     assumed: &'w BTreeSet<&'w str>,
     tool: ToolId,
-    claims: Claims,
+    claims: ToolClaims,
     bounds: &'w [SessionBound],
 }
 
 impl Walk<'_> {
-    fn walk(&self, rng: &mut Rng, calls: usize, tried: &mut Tried) -> Result<(), String> {
+    fn walk(&self, rng: &mut Rng, calls: usize, tried: &mut StepCounts) -> Result<(), String> {
         let tool = &self.plan.tools[self.tool as usize];
         let place = self.program.tools.iter().position(|one| one.name == tool.name);
         let (Some(place), Ok(session)) =
@@ -223,7 +223,7 @@ impl Walk<'_> {
             return Ok(());
         };
         let mut feasible = 0;
-        let mut here: Option<(usize, Point)> = None;
+        let mut here: Option<(usize, StepPoint)> = None;
         let mut stuck = 0;
         for _ in 0..calls {
             let point = match &here {
@@ -276,7 +276,7 @@ impl Walk<'_> {
         &self,
         session: &ReferenceSession<'_>,
         judged: &Judgement,
-        point: &Point,
+        point: &StepPoint,
     ) -> Result<(), String> {
         let tool = &self.plan.tools[self.tool as usize].name;
         let at = || format!("with {point:?}");
@@ -317,9 +317,9 @@ impl Walk<'_> {
     fn observe(
         &self,
         session: &ReferenceSession<'_>,
-        point: &Point,
+        point: &StepPoint,
         rng: &mut Rng,
-        tried: &mut Tried,
+        tried: &mut StepCounts,
     ) -> Result<(), String> {
         let tool = &self.plan.tools[self.tool as usize];
         let json = |ty, value: &Value| guard_plan::render::to_json(&self.plan.types, ty, value);
@@ -370,7 +370,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn point(&self, session: &ReferenceSession<'_>, rng: &mut Rng) -> Point {
+    fn point(&self, session: &ReferenceSession<'_>, rng: &mut Rng) -> StepPoint {
         let initial = rng.chance(50);
         let draw = |ty, rng: &mut Rng| self.pools.draw(self.plan, ty, rng);
         let state = self.plan.state.iter().map(|var| {
@@ -384,11 +384,16 @@ impl Walk<'_> {
         let params = &self.plan.tools[self.tool as usize].params;
         let args = params.iter().map(|param| draw(param.ty, rng)).collect();
         let counts = counts::draw(self.plan, self.bounds, self.pools, rng);
-        Point { state, args, counts }
+        StepPoint { state, args, counts }
     }
 
     /// The counts at the settlement of a call that was proposed at a point.
-    fn grown(&self, session: &ReferenceSession<'_>, point: &Point, rng: &mut Rng) -> Counts {
+    fn grown(
+        &self,
+        session: &ReferenceSession<'_>,
+        point: &StepPoint,
+        rng: &mut Rng,
+    ) -> MeasureCounts {
         let drawn = counts::draw(self.plan, self.bounds, self.pools, rng);
         let own =
             |id: u32| self.plan.tools[self.tool as usize].limits.iter().any(|at| at.limit == id);
@@ -410,7 +415,7 @@ impl Walk<'_> {
         grown
     }
 
-    fn near(&self, point: &Point, rng: &mut Rng) -> Point {
+    fn near(&self, point: &StepPoint, rng: &mut Rng) -> StepPoint {
         let mut point = point.clone();
         if !point.counts.is_empty() && rng.chance(40) {
             point.counts = counts::draw(self.plan, self.bounds, self.pools, rng);

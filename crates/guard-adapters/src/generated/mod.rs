@@ -21,7 +21,7 @@ const FITS: usize = 8;
 
 /// A scenario with its expectations.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Generated {
+pub struct GeneratedCase {
     /// The area and name.
     pub name: String,
     /// The text of the case.
@@ -29,20 +29,20 @@ pub struct Generated {
     scenario: GeneratedScenario,
 }
 
-impl Generated {
+impl GeneratedCase {
     /// Generates the scenario with this number, for a run with this seed.
-    pub fn draw(seed: u64, number: u64) -> Option<Generated> {
+    pub fn draw(seed: u64, number: u64) -> Option<GeneratedCase> {
         let name = format!("generated_{seed}_{number}");
         (0..DRAWS).find_map(|attempt| made(draw::scenario(seed, number, attempt), &name))
     }
 
     /// Generates the scenarios from 1 on.
-    pub fn all(seed: u64, count: u64) -> Vec<Generated> {
-        (1..=count).filter_map(|number| Generated::draw(seed, number)).collect()
+    pub fn all(seed: u64, count: u64) -> Vec<GeneratedCase> {
+        (1..=count).filter_map(|number| GeneratedCase::draw(seed, number)).collect()
     }
 
     /// Removes turns, calls and parts of the guard while the contestant still fails.
-    pub fn shrunk(self, contestant: &dyn Contestant, seed: u64) -> Generated {
+    pub fn shrunk(self, contestant: &dyn Contestant, seed: u64) -> GeneratedCase {
         // The name is changed, because the generator gives a different case under the original
         // name.
         let name = self.name.rsplit('/').next().unwrap_or_default();
@@ -62,7 +62,7 @@ impl Generated {
 }
 
 /// Returns true if a contestant breaks a promise or cannot be judged.
-fn fails(generated: &Generated, contestant: &dyn Contestant, seed: u64) -> bool {
+fn fails(generated: &GeneratedCase, contestant: &dyn Contestant, seed: u64) -> bool {
     let Ok(case) = case::parse(&generated.name, &generated.text, seed) else { return false };
     match play(&case, contestant, "", seed, &|_| None).0 {
         Played::Judged(broken) => !broken.is_empty(),
@@ -73,7 +73,7 @@ fn fails(generated: &Generated, contestant: &dyn Contestant, seed: u64) -> bool 
 
 /// Completes a scenario so that it ends with an allowed stop, and adds its expectations. `None` if
 /// its guard does not compile, or its script cannot be fitted.
-fn made(mut scenario: GeneratedScenario, name: &str) -> Option<Generated> {
+fn made(mut scenario: GeneratedScenario, name: &str) -> Option<GeneratedCase> {
     crate::reference::compiled(&scenario.guard())?;
     for _ in 0..FITS {
         let seen = seen(&scenario, name, false)?;
@@ -91,7 +91,7 @@ fn made(mut scenario: GeneratedScenario, name: &str) -> Option<Generated> {
             continue;
         }
         let name = format!("{}/{name}", scenario.clause().0);
-        return Some(Generated { name, text: scenario.toml(&expected), scenario });
+        return Some(GeneratedCase { name, text: scenario.toml(&expected), scenario });
     }
     None
 }

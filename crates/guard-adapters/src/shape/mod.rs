@@ -12,7 +12,7 @@ use guard_ack::protocol::LoopEnd;
 
 /// The integration of an adapter in its framework.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum AdapterShape {
     /// The framework runs the loop and calls hooks before and after a tool, and before a stop.
     Hooks,
     /// A function around each tool; calls run one after another.
@@ -23,27 +23,28 @@ pub enum Shape {
     Events,
 }
 
-impl Shape {
+impl AdapterShape {
     /// All shapes.
-    pub const ALL: [Shape; 4] = [Shape::Hooks, Shape::Middleware, Shape::Proxy, Shape::Events];
+    pub const ALL: [AdapterShape; 4] =
+        [AdapterShape::Hooks, AdapterShape::Middleware, AdapterShape::Proxy, AdapterShape::Events];
 
     /// Returns the name of the shape.
     pub fn name(self) -> &'static str {
         match self {
-            Shape::Hooks => "hooks",
-            Shape::Middleware => "middleware",
-            Shape::Proxy => "proxy",
-            Shape::Events => "events",
+            AdapterShape::Hooks => "hooks",
+            AdapterShape::Middleware => "middleware",
+            AdapterShape::Proxy => "proxy",
+            AdapterShape::Events => "events",
         }
     }
 
     /// Returns the declared capabilities.
     pub fn capabilities(self) -> Vec<&'static str> {
         let lacks: &[&str] = match self {
-            Shape::Hooks | Shape::Events => &["plain_policies"],
-            Shape::Middleware => &["plain_policies", "parallel_calls"],
+            AdapterShape::Hooks | AdapterShape::Events => &["plain_policies"],
+            AdapterShape::Middleware => &["plain_policies", "parallel_calls"],
             // The framework's own tools bypass the proxy.
-            Shape::Proxy => &["plain_policies", "native_tools"],
+            AdapterShape::Proxy => &["plain_policies", "native_tools"],
         };
         let names = clause::capabilities().iter().map(|capability| capability.name);
         names.filter(|name| !lacks.contains(name)).collect()
@@ -56,10 +57,10 @@ impl Shape {
         harness: &mut Harness,
     ) -> AdapterResult<LoopEnd> {
         match self {
-            Shape::Hooks => hooks::run(duties, harness),
-            Shape::Middleware => middleware::run(duties, harness),
-            Shape::Proxy => proxy::run(duties, harness),
-            Shape::Events => events::run(duties, harness),
+            AdapterShape::Hooks => hooks::run(duties, harness),
+            AdapterShape::Middleware => middleware::run(duties, harness),
+            AdapterShape::Proxy => proxy::run(duties, harness),
+            AdapterShape::Events => events::run(duties, harness),
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use guard_ack::case::{self, Case};
 use guard_ack::{AckReport, CaseSuite, Contestant, RunOptions, run};
-use guard_adapters::{AdapterFault, Generated, Mock, Shape};
+use guard_adapters::{AdapterFault, AdapterShape, GeneratedCase, Mock};
 use guard_sdk::GuardCache;
 use std::sync::LazyLock;
 
@@ -11,9 +11,9 @@ const SEED: u64 = 20_260_105;
 const COUNT: u64 = 300;
 
 /// The scenarios, drawn once for all tests.
-static GENERATED: LazyLock<Vec<Generated>> = LazyLock::new(|| Generated::all(SEED, COUNT));
+static GENERATED: LazyLock<Vec<GeneratedCase>> = LazyLock::new(|| GeneratedCase::all(SEED, COUNT));
 
-fn suite(generated: &[Generated]) -> CaseSuite {
+fn suite(generated: &[GeneratedCase]) -> CaseSuite {
     let texts = generated.iter().map(|one| (one.name.clone(), one.text.clone()));
     CaseSuite { texts: texts.collect(), root: "generated".into() }
 }
@@ -38,7 +38,7 @@ fn the_faultless_do_what_the_reference_decides() {
     let (cases, bad) = suite.cases(SEED);
     assert_eq!(bad, []);
     let guards = GuardCache::new(1000);
-    for shape in Shape::ALL {
+    for shape in AdapterShape::ALL {
         let report = judged(&suite, &cases, &Mock { shape, fault: None, guards: &guards });
         assert!(report.is_fine(), "{}", guard_ack::report::text::text(&report, shape.name()));
         assert!(report.count("passed") as u64 > COUNT / 4, "{} plays too few", shape.name());
@@ -55,7 +55,7 @@ fn most_faults_are_found_by_generated_scenarios_alone() {
     let drawn = |fault: &AdapterFault| (1..=4).contains(&tier(fault)) && !fault.is_of_frameworks();
     let faults: Vec<AdapterFault> = AdapterFault::all().filter(drawn).collect();
     let found = |fault: AdapterFault| {
-        let mock = Mock { shape: Shape::Hooks, fault: Some(fault), guards: &guards };
+        let mock = Mock { shape: AdapterShape::Hooks, fault: Some(fault), guards: &guards };
         cases.chunks(20).any(|some| !judged(&suite, some, &mock).is_fine())
     };
     let missed: Vec<&str> =
@@ -69,16 +69,19 @@ fn most_faults_are_found_by_generated_scenarios_alone() {
 #[test]
 fn the_same_seed_is_the_same_scenario_and_another_is_another() {
     for number in 1..=20 {
-        assert_eq!(Generated::draw(1, number), Generated::draw(1, number));
-        assert_ne!(Generated::draw(1, number), Generated::draw(2, number));
+        assert_eq!(GeneratedCase::draw(1, number), GeneratedCase::draw(1, number));
+        assert_ne!(GeneratedCase::draw(1, number), GeneratedCase::draw(2, number));
     }
 }
 
 #[test]
 fn what_fails_is_made_small_and_is_a_case() {
     let guards = GuardCache::new(1000);
-    let mock =
-        Mock { shape: Shape::Hooks, fault: AdapterFault::named("audit-only"), guards: &guards };
+    let mock = Mock {
+        shape: AdapterShape::Hooks,
+        fault: AdapterFault::named("audit-only"),
+        guards: &guards,
+    };
     let suite = suite(&GENERATED[..20]);
     let (cases, _) = suite.cases(SEED);
     let report = judged(&suite, &cases, &mock);
@@ -96,8 +99,11 @@ fn what_fails_is_made_small_and_is_a_case() {
 #[test]
 fn making_small_ends_though_stops_are_added_again() {
     let guards = GuardCache::new(1000);
-    let mock =
-        Mock { shape: Shape::Hooks, fault: AdapterFault::named("blocks-once"), guards: &guards };
+    let mock = Mock {
+        shape: AdapterShape::Hooks,
+        fault: AdapterFault::named("blocks-once"),
+        guards: &guards,
+    };
     let suite = suite(&GENERATED);
     let (cases, _) = suite.cases(SEED);
     let report = judged(&suite, &cases, &mock);

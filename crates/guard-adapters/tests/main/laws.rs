@@ -6,7 +6,7 @@ use super::undrawn::Undrawn;
 use guard_ack::case::{Case, CaseStep};
 use guard_ack::protocol::{Declared, Hello, LoopEnd, ReplayAnswer, ReplayRequest, Restore, Run};
 use guard_ack::{Adapter, AdapterTrouble, AdapterWorld, CaseSuite, Contestant, Observed, play};
-use guard_adapters::{Mock, Shape};
+use guard_adapters::{AdapterShape, Mock};
 use guard_sdk::GuardCache;
 use serde_json::Value;
 use std::cell::RefCell;
@@ -16,7 +16,10 @@ use std::sync::LazyLock;
 static GUARDS: LazyLock<GuardCache> = LazyLock::new(|| GuardCache::new(2000));
 
 static MOCKS: LazyLock<Vec<Mock<'static>>> = LazyLock::new(|| {
-    Shape::ALL.into_iter().map(|shape| Mock { shape, fault: None, guards: &GUARDS }).collect()
+    AdapterShape::ALL
+        .into_iter()
+        .map(|shape| Mock { shape, fault: None, guards: &GUARDS })
+        .collect()
 });
 
 fn executed(seen: &Observed) -> BTreeSet<String> {
@@ -47,7 +50,8 @@ fn one_more_deny_never_enlarges_what_is_executed() {
     for case in suite.cases(SEED).0 {
         // Some cases have a guard that cannot be parsed.
         let Ok(kernel) = GUARDS.compile("case.guard", &*case.guard) else { continue };
-        let before = seen(&suite, &case, Shape::Hooks, &GUARDS).expect("hooks declare everything");
+        let before =
+            seen(&suite, &case, AdapterShape::Hooks, &GUARDS).expect("hooks declare everything");
         let undrawn = Undrawn::new(&suite, &case, &before, SEED);
         for tool in &kernel.plan().tools {
             let mut stricter = case.clone();
@@ -56,7 +60,7 @@ fn one_more_deny_never_enlarges_what_is_executed() {
                 tool.name
             ));
             GUARDS.compile("case.guard", &*stricter.guard).expect("a stricter guard");
-            let mock = Mock { shape: Shape::Hooks, fault: None, guards: &GUARDS };
+            let mock = Mock { shape: AdapterShape::Hooks, fault: None, guards: &GUARDS };
             let (_, after) = play(&stricter, &mock, &suite.hash(), SEED, &|_| None);
             let of_it = after
                 .runs

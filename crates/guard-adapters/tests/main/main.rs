@@ -2,7 +2,7 @@
 //! and every fault is found.
 
 use guard_ack::{AckReport, CaseSuite, Contestant, RunOptions, run};
-use guard_adapters::{Mock, Null, Shape};
+use guard_adapters::{AdapterShape, Mock, Null};
 use guard_sdk::GuardCache;
 
 mod generated;
@@ -31,7 +31,7 @@ fn judged(contestant: &dyn Contestant, seed: u64) -> AckReport {
 #[test]
 fn the_faultless_pass_whatever_the_seed() {
     let guards = GuardCache::new(1000);
-    for shape in Shape::ALL {
+    for shape in AdapterShape::ALL {
         for seed in [SEED, 1, 2] {
             let report = judged(&Mock { shape, fault: None, guards: &guards }, seed);
             assert!(report.is_fine(), "{}", guard_ack::report::text::text(&report, shape.name()));

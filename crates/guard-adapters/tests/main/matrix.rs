@@ -2,7 +2,7 @@
 
 use super::{SEED, judged};
 use guard_ack::{CaseOutcome, CaseSuite, CaseVerdict, clause};
-use guard_adapters::{AdapterFault, Mock, Shape};
+use guard_adapters::{AdapterFault, AdapterShape, Mock};
 use guard_sdk::GuardCache;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -33,7 +33,7 @@ fn every_fault_is_found_for_its_own_reason_and_every_case_finds_one() {
         cases.iter().map(|case| (case.name.as_str(), case.clause.as_str())).collect();
     idle.extend(cases.iter().map(|case| case.name.clone()));
     for fault in AdapterFault::all() {
-        let mock = Mock { shape: Shape::Hooks, fault: Some(fault), guards: &guards };
+        let mock = Mock { shape: AdapterShape::Hooks, fault: Some(fault), guards: &guards };
         let report = judged(&mock, SEED);
         let kills = kills(&report.outcomes);
         let own = kills.iter().filter(|(_, clauses)| clauses.contains(fault.clause()));

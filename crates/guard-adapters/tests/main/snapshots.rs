@@ -7,7 +7,7 @@ use super::undrawn::Undrawn;
 use super::{SEED, told};
 use guard_ack::case::{Case, CaseStep, RunFile};
 use guard_ack::{CaseSuite, Observed, Played, play};
-use guard_adapters::{Mock, Shape};
+use guard_adapters::{AdapterShape, Mock};
 use guard_plan::record::Record;
 use guard_plan::verdict::Decision;
 use guard_sdk::GuardCache;
@@ -24,7 +24,12 @@ fn folder() -> PathBuf {
 
 /// Plays a case with one shape of adapter and returns the observations; `None` if the shape does
 /// not declare the required capabilities.
-pub fn seen(suite: &CaseSuite, case: &Case, shape: Shape, guards: &GuardCache) -> Option<Observed> {
+pub fn seen(
+    suite: &CaseSuite,
+    case: &Case,
+    shape: AdapterShape,
+    guards: &GuardCache,
+) -> Option<Observed> {
     let mock = Mock { shape, fault: None, guards };
     let (played, seen) = play(case, &mock, &suite.hash(), SEED, &|_| None);
     match played {
@@ -96,7 +101,7 @@ fn snapshot(suite: &CaseSuite, case: &Case, guards: &GuardCache) -> String {
     let kernel = guards.compile("case.guard", &*case.guard);
     let plan = kernel.map_or("  none\n".to_owned(), |kernel| told::plan(kernel.plan()));
     let mut out = format!("{}: {}\n\nplan\n{plan}", case.clause, case.claim);
-    let hooks = seen(suite, case, Shape::Hooks, guards).expect("hooks declare everything");
+    let hooks = seen(suite, case, AdapterShape::Hooks, guards).expect("hooks declare everything");
     let runs = added(case, &hooks);
     let undrawn = Undrawn::new(suite, case, &hooks, SEED);
     let ours = decided(&runs, &undrawn);
@@ -111,7 +116,7 @@ fn snapshot(suite: &CaseSuite, case: &Case, guards: &GuardCache) -> String {
         report.iter().for_each(|it| out.push_str(&told::report(it)));
     }
     out = undrawn.text(&out);
-    for shape in Shape::ALL.into_iter().filter(|shape| *shape != Shape::Hooks) {
+    for shape in AdapterShape::ALL.into_iter().filter(|shape| *shape != AdapterShape::Hooks) {
         let Some(theirs) = seen(suite, case, shape, guards) else { continue };
         let undrawn = Undrawn::new(suite, case, &theirs, SEED);
         let theirs = decided(&added(case, &theirs), &undrawn);

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 const MAX_NODES: usize = 500;
 
 /// A call that has succeeded.
-pub(super) struct After<'c> {
+pub(super) struct SucceededCall<'c> {
     pub tool: ToolId,
     /// The arguments; `None` if they are not chosen.
     pub args: Option<&'c [Value]>,
@@ -27,7 +27,7 @@ pub(super) struct After<'c> {
     pub charges: &'c [(UnitId, i64)],
 }
 
-impl After<'_> {
+impl SucceededCall<'_> {
     /// Returns an expression with the changed history and budget nodes replaced by values.
     pub fn rewritten<'e>(&self, cx: &Supposition<'_, '_>, expr: &'e Expr) -> Cow<'e, Expr> {
         let mut changed = Cow::Borrowed(expr);

@@ -1,6 +1,6 @@
 //! Candidates: the possible calls, with the kernel's verdict and the predicted changes of each.
 
-use super::after::After;
+use super::after::SucceededCall;
 use super::expression::is_fixed;
 use super::goals::Goals;
 use super::remembered::Remembered;
@@ -183,7 +183,7 @@ fn foreseen(
     let mut unknown = call.unknown().to_vec();
     unknown.extend(observed);
     let facts: Vec<FactId> = call.tool().learns.iter().map(|learn| learn.fact).collect();
-    let after = After {
+    let after = SucceededCall {
         tool: id,
         args: values,
         writes: &foreseen.writes,

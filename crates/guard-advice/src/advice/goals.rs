@@ -1,6 +1,6 @@
 //! Goals: their progress now, and their predicted progress after a call.
 
-use super::after::After;
+use super::after::SucceededCall;
 use super::fixed::{self, ONE};
 use super::remembered::Remembered;
 use super::{AdviceScene, Supposition};
@@ -38,7 +38,7 @@ impl<'k> Goals<'k> {
 
     /// Returns the progress after a successful call, as a fraction of the remaining distance. A
     /// condition that depends on unknown values counts half, unless the known values make it true.
-    pub fn gain<'s, 'h>(&self, cx: &Supposition<'s, 'h>, after: &After<'s>) -> i64 {
+    pub fn gain<'s, 'h>(&self, cx: &Supposition<'s, 'h>, after: &SucceededCall<'s>) -> i64 {
         let cx = &cx.after(after.writes);
         let then = |(_, expr): &(String, Expr)| {
             let expr = after.rewritten(cx, expr);

@@ -24,7 +24,7 @@ use crate::keys::Keys;
 use crate::line::Head;
 use batch::Batch;
 use handle::Handle;
-use rows::Rows;
+use rows::OpenTransaction;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -102,7 +102,7 @@ impl SqliteStore {
 
     fn reading<T>(
         &self,
-        read: impl FnOnce(&Rows<'_>, &mut LedgerSums) -> Result<T, StoreError>,
+        read: impl FnOnce(&OpenTransaction<'_>, &mut LedgerSums) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         lock(&self.handle).reading(read)
     }
@@ -110,7 +110,7 @@ impl SqliteStore {
     fn writing<T>(
         &self,
         session: &str,
-        write: impl FnOnce(&Rows<'_>, &mut LedgerSums) -> Result<T, StoreError>,
+        write: impl FnOnce(&OpenTransaction<'_>, &mut LedgerSums) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         lock(&self.handle).writing(&[session], write)
     }
@@ -292,7 +292,7 @@ impl Store for SqliteStore {
 
 /// Reads a session with the verified records after its snapshot.
 fn begin(
-    rows: &Rows<'_>,
+    rows: &OpenTransaction<'_>,
     ledger: &mut LedgerSums,
     session: &str,
     keys: Option<&Keys>,
@@ -323,7 +323,7 @@ fn begin(
 
 /// Returns the snapshot of a session if its tag is valid, and whether one was rejected.
 fn snapshot(
-    rows: &Rows<'_>,
+    rows: &OpenTransaction<'_>,
     found: &rows::SessionRow,
     session: &str,
     keys: Option<&Keys>,

@@ -2,7 +2,7 @@
 
 use super::*;
 
-impl Draft<'_> {
+impl GuardDraft<'_> {
     pub(super) fn element(&mut self, element: Element) -> String {
         match element {
             Element::Int => self.int(1),
@@ -16,13 +16,13 @@ impl Draft<'_> {
         }
     }
 
-    pub(super) fn of(&self, shape: Shape, element: Element) -> Vec<Collection> {
+    pub(super) fn of(&self, shape: CollectionShape, element: Element) -> Vec<NamedCollection> {
         let all = self.collections.iter().copied();
         all.filter(|one| one.shape == shape && one.element == element).collect()
     }
 
     /// Something of this kind that was said before.
-    pub(super) fn said_before(&mut self, kind: Kind) -> Option<String> {
+    pub(super) fn said_before(&mut self, kind: ExprType) -> Option<String> {
         let known: Vec<String> = self
             .said
             .iter()
@@ -42,7 +42,7 @@ impl Draft<'_> {
     }
 
     /// Keeps what may be said again: nothing under a quantifier.
-    pub(super) fn keep(&mut self, kind: Kind, text: String) -> String {
+    pub(super) fn keep(&mut self, kind: ExprType, text: String) -> String {
         if self.bound == 0 {
             self.said.push((kind, text.clone()));
         }
@@ -50,7 +50,7 @@ impl Draft<'_> {
     }
 
     /// A constant or a name.
-    pub(super) fn plain(&mut self, kind: Kind) -> String {
+    pub(super) fn plain(&mut self, kind: ExprType) -> String {
         let names: Vec<String> = self
             .names
             .iter()
@@ -61,12 +61,14 @@ impl Draft<'_> {
             return self.rng.pick(&names).clone();
         }
         match kind {
-            Kind::Int => {
+            ExprType::Int => {
                 [-1, 0, 1, 2, 3, 5, 10, 100, 500, 1_000_000][self.rng.below(10)].to_string()
             }
-            Kind::Decimal => ["0", "0.5", "1", "2.25", "0.000001", "10"][self.rng.below(6)].into(),
-            Kind::Bool => ["true", "false"][self.rng.below(2)].into(),
-            Kind::Text => ["\"a\"", "\"b\"", "\"c\""][self.rng.below(3)].into(),
+            ExprType::Decimal => {
+                ["0", "0.5", "1", "2.25", "0.000001", "10"][self.rng.below(6)].into()
+            }
+            ExprType::Bool => ["true", "false"][self.rng.below(2)].into(),
+            ExprType::Text => ["\"a\"", "\"b\"", "\"c\""][self.rng.below(3)].into(),
         }
     }
 
@@ -74,18 +76,18 @@ impl Draft<'_> {
         match self.rng.below(11) {
             9 => format!("text({})", self.int(1)),
             10 => format!("text({})", self.decimal(1)),
-            0 => format!("lower({})", self.plain(Kind::Text)),
-            1 => format!("({} + {})", self.plain(Kind::Text), self.plain(Kind::Text)),
-            _ => self.plain(Kind::Text),
+            0 => format!("lower({})", self.plain(ExprType::Text)),
+            1 => format!("({} + {})", self.plain(ExprType::Text), self.plain(ExprType::Text)),
+            _ => self.plain(ExprType::Text),
         }
     }
 
     pub(super) fn int(&mut self, depth: usize) -> String {
         if depth == 0 || self.rng.chance(25) {
-            return self.plain(Kind::Int);
+            return self.plain(ExprType::Int);
         }
         if self.rng.chance(30)
-            && let Some(said) = self.said_before(Kind::Int)
+            && let Some(said) = self.said_before(ExprType::Int)
         {
             return said;
         }
@@ -110,9 +112,9 @@ impl Draft<'_> {
             8 => format!("len({})", self.rng.pick(&self.collections.clone()).name),
             9 | 10 => self.sum(),
             11 => {
-                let lists = self.of(Shape::List, Element::Int);
+                let lists = self.of(CollectionShape::List, Element::Int);
                 if lists.is_empty() {
-                    self.plain(Kind::Int)
+                    self.plain(ExprType::Int)
                 } else {
                     format!(
                         "({}[{}] else {})",
@@ -123,9 +125,9 @@ impl Draft<'_> {
                 }
             }
             12 => {
-                let maps = self.of(Shape::Map, Element::Int);
+                let maps = self.of(CollectionShape::Map, Element::Int);
                 if maps.is_empty() {
-                    self.plain(Kind::Int)
+                    self.plain(ExprType::Int)
                 } else {
                     format!(
                         "({}[{}] else {})",
@@ -138,15 +140,15 @@ impl Draft<'_> {
             13 => format!("abs({})", self.int(of)),
             _ => format!("-({})", self.int(of)),
         };
-        self.keep(Kind::Int, text)
+        self.keep(ExprType::Int, text)
     }
 
     pub(super) fn decimal(&mut self, depth: usize) -> String {
         if depth == 0 || self.rng.chance(25) {
-            return self.plain(Kind::Decimal);
+            return self.plain(ExprType::Decimal);
         }
         if self.rng.chance(30)
-            && let Some(said) = self.said_before(Kind::Decimal)
+            && let Some(said) = self.said_before(ExprType::Decimal)
         {
             return said;
         }
@@ -166,41 +168,42 @@ impl Draft<'_> {
             6 => self.decimal_sum(),
             _ => format!("min({}, {})", self.decimal(of), self.decimal(of)),
         };
-        self.keep(Kind::Decimal, text)
+        self.keep(ExprType::Decimal, text)
     }
 
     /// Binds names over a collection: the words before the body, and how many names are to be forgotten after it.
-    pub(super) fn bind(&mut self, collection: Collection) -> (String, usize) {
+    pub(super) fn bind(&mut self, collection: NamedCollection) -> (String, usize) {
         let known = self.names.len();
         self.bound += 1;
         let element = format!("u{}", self.bound);
         let pair = match collection.shape {
-            Shape::List => self.rng.chance(30),
-            Shape::Map => self.rng.chance(75),
-            Shape::Set => false,
+            CollectionShape::List => self.rng.chance(30),
+            CollectionShape::Map => self.rng.chance(75),
+            CollectionShape::Set => false,
         };
         let key = format!("r{}", self.bound);
-        let key_kind = if collection.shape == Shape::Map { Kind::Text } else { Kind::Int };
-        if pair || collection.shape == Shape::Map {
+        let key_kind =
+            if collection.shape == CollectionShape::Map { ExprType::Text } else { ExprType::Int };
+        if pair || collection.shape == CollectionShape::Map {
             self.names.push(Name { text: key.clone(), kind: key_kind });
         }
-        if pair || collection.shape != Shape::Map {
+        if pair || collection.shape != CollectionShape::Map {
             let name = |text: String, kind| Name { text, kind };
             match collection.element {
-                Element::Int => self.names.push(name(element.clone(), Kind::Int)),
-                Element::Decimal => self.names.push(name(element.clone(), Kind::Decimal)),
-                Element::Text => self.names.push(name(element.clone(), Kind::Text)),
+                Element::Int => self.names.push(name(element.clone(), ExprType::Int)),
+                Element::Decimal => self.names.push(name(element.clone(), ExprType::Decimal)),
+                Element::Text => self.names.push(name(element.clone(), ExprType::Text)),
                 Element::Item => {
-                    self.names.push(name(format!("{element}.k"), Kind::Int));
-                    self.names.push(name(format!("{element}.v"), Kind::Decimal));
-                    self.names.push(name(format!("({element}.o else 0)"), Kind::Int));
+                    self.names.push(name(format!("{element}.k"), ExprType::Int));
+                    self.names.push(name(format!("{element}.v"), ExprType::Decimal));
+                    self.names.push(name(format!("({element}.o else 0)"), ExprType::Int));
                 }
-                Element::Ints => self.names.push(name(format!("len({element})"), Kind::Int)),
+                Element::Ints => self.names.push(name(format!("len({element})"), ExprType::Int)),
             }
         }
         let words = match (pair, collection.shape) {
             (true, _) => format!("{key}, {element} in {}", collection.name),
-            (false, Shape::Map) => format!("{key} in {}", collection.name),
+            (false, CollectionShape::Map) => format!("{key} in {}", collection.name),
             (false, _) => format!("{element} in {}", collection.name),
         };
         (words, known)
@@ -220,7 +223,7 @@ impl Draft<'_> {
             _ => {
                 let names: Vec<String> = self.names[known..]
                     .iter()
-                    .filter(|name| name.kind == Kind::Int)
+                    .filter(|name| name.kind == ExprType::Int)
                     .map(|name| name.text.clone())
                     .collect();
                 let body =
@@ -229,7 +232,7 @@ impl Draft<'_> {
             }
         };
         self.unbind(known);
-        self.keep(Kind::Int, text)
+        self.keep(ExprType::Int, text)
     }
 
     /// The first element, or an int of it, of which something is true.
@@ -240,10 +243,12 @@ impl Draft<'_> {
         self.unbind(known);
         let found = format!("(first {words}: {body})");
         match (collection.shape, collection.element, words.contains(',')) {
-            (Shape::List | Shape::Set, Element::Int, _) | (Shape::Map, Element::Int, true) => {
+            (CollectionShape::List | CollectionShape::Set, Element::Int, _)
+            | (CollectionShape::Map, Element::Int, true) => {
                 format!("({found} else {})", self.int(depth))
             }
-            (Shape::List | Shape::Set, Element::Item, _) | (Shape::Map, Element::Item, true) => {
+            (CollectionShape::List | CollectionShape::Set, Element::Item, _)
+            | (CollectionShape::Map, Element::Item, true) => {
                 format!("({found}.k else {})", self.int(depth))
             }
             _ => format!("(if {found} is some then {} else 0)", self.int(depth)),
@@ -251,14 +256,14 @@ impl Draft<'_> {
     }
 
     pub(super) fn decimal_sum(&mut self) -> String {
-        let lists: Vec<Collection> = self
+        let lists: Vec<NamedCollection> = self
             .collections
             .iter()
             .copied()
             .filter(|one| matches!(one.element, Element::Decimal | Element::Item))
             .collect();
         if lists.is_empty() {
-            return self.plain(Kind::Decimal);
+            return self.plain(ExprType::Decimal);
         }
         let collection = *self.rng.pick(&lists);
         let (words, known) = self.bind(collection);
@@ -275,25 +280,25 @@ impl Draft<'_> {
         };
         let op = ["<=", ">=", "==", "!=", "<", ">"][self.rng.below(6)];
         match name.kind {
-            Kind::Int => format!("{} {op} {}", name.text, self.int(0)),
-            Kind::Decimal => format!("{} {op} {}", name.text, self.decimal(0)),
-            Kind::Text => {
+            ExprType::Int => format!("{} {op} {}", name.text, self.int(0)),
+            ExprType::Decimal => format!("{} {op} {}", name.text, self.decimal(0)),
+            ExprType::Text => {
                 format!("{} {} {}", name.text, ["==", "!="][self.rng.below(2)], self.text())
             }
-            Kind::Bool => name.text,
+            ExprType::Bool => name.text,
         }
     }
 
     pub(super) fn condition(&mut self, depth: usize) -> String {
         if depth > 0
             && self.rng.chance(20)
-            && let Some(said) = self.said_before(Kind::Bool)
+            && let Some(said) = self.said_before(ExprType::Bool)
         {
             return said;
         }
         let of = depth.saturating_sub(1);
         let text = match self.rng.below(if depth == 0 { 4 } else { 16 }) {
-            0 => self.plain(Kind::Bool),
+            0 => self.plain(ExprType::Bool),
             1 | 2 => {
                 let op = ["<=", "<=", ">=", "==", "!=", "<", ">"][self.rng.below(7)];
                 format!("{} {op} {}", self.int(depth), self.int(of))
@@ -314,18 +319,18 @@ impl Draft<'_> {
             14 if self.has_stage => ["e == high", "e != low", "e == mid"][self.rng.below(3)].into(),
             _ => format!("{} {} {}", self.text(), ["==", "!="][self.rng.below(2)], self.text()),
         };
-        self.keep(Kind::Bool, text)
+        self.keep(ExprType::Bool, text)
     }
 
     pub(super) fn membership(&mut self) -> String {
         let collection = *self.rng.pick(&self.collections.clone());
         let element = match collection.shape {
-            Shape::Map => self.text(),
+            CollectionShape::Map => self.text(),
             _ => self.element(collection.element),
         };
         // A record as written needs to be told its type; what is compared with elements says it by itself.
         match collection.element {
-            Element::Item if collection.shape != Shape::Map => {
+            Element::Item if collection.shape != CollectionShape::Map => {
                 format!("len({}) > 0", collection.name)
             }
             _ => format!("{element} in {}", collection.name),
@@ -352,7 +357,7 @@ impl Draft<'_> {
 
     /// Over the lists of a list.
     pub(super) fn nested(&mut self) -> Option<String> {
-        let lists = self.of(Shape::List, Element::Ints);
+        let lists = self.of(CollectionShape::List, Element::Ints);
         let list = lists.first()?.name;
         let outer = ["all", "any"][self.rng.below(2)];
         let inner = ["all", "any"][self.rng.below(2)];

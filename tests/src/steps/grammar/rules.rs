@@ -2,10 +2,10 @@
 
 use super::*;
 
-impl Draft<'_> {
+impl GuardDraft<'_> {
     /// More than any encoder should take.
     pub(super) fn heavy(&mut self, out: &mut String) {
-        let lists: Vec<Collection> = self.of(Shape::List, Element::Int);
+        let lists: Vec<NamedCollection> = self.of(CollectionShape::List, Element::Int);
         let Some(list) = lists.first().map(|list| list.name) else { return };
         let depth = 5 + self.rng.below(2);
         let nest: String = (0..depth).map(|at| format!("all h{at} in {list}: ")).collect();
@@ -23,7 +23,7 @@ impl Draft<'_> {
             8 | 9 if let Some(list) = self.some_list() => {
                 let op = ["<=", ">=", ">=", "!="][self.rng.below(4)];
                 let word = ["all", "all", "any"][self.rng.below(3)];
-                format!("({word} r, u in {list}: u {op} {})", self.plain(Kind::Int))
+                format!("({word} r, u in {list}: u {op} {})", self.plain(ExprType::Int))
             }
             2 => format!("z >= 0 and z <= {bound}"),
             3 => {
@@ -34,7 +34,7 @@ impl Draft<'_> {
                 let a = self.int(1);
                 format!("{a} <= {bound} and {}", self.condition(1))
             }
-            5 => self.said_before(Kind::Bool).unwrap_or_else(|| self.condition(2)),
+            5 => self.said_before(ExprType::Bool).unwrap_or_else(|| self.condition(2)),
             _ => self.condition(2),
         }
     }
@@ -52,13 +52,15 @@ impl Draft<'_> {
         if self.rng.chance(50) {
             let name = (*self.rng.pick(&own)).clone();
             let value = match name.kind {
-                Kind::Int => self.int(2),
-                Kind::Decimal => self.decimal(2),
-                Kind::Bool => self.condition(2),
-                Kind::Text => self.text(),
+                ExprType::Int => self.int(2),
+                ExprType::Decimal => self.decimal(2),
+                ExprType::Bool => self.condition(2),
+                ExprType::Text => self.text(),
             };
             let op = match name.kind {
-                Kind::Int | Kind::Decimal => ["=", "=", "+=", "-=", "*="][self.rng.below(5)],
+                ExprType::Int | ExprType::Decimal => {
+                    ["=", "=", "+=", "-=", "*="][self.rng.below(5)]
+                }
                 _ => "=",
             };
             return (name.text.clone(), format!("{} {op} {value}", name.text));
@@ -93,12 +95,14 @@ impl Draft<'_> {
         let int = self.int(1);
         let var = ["n", "z", "k"][self.rng.below(3)];
         let effect = match (collection.shape, collection.element, self.rng.below(3)) {
-            (Shape::Map, _, 0) => format!("delete {over}[u] for u in {over}"),
-            (Shape::Map, Element::Int, 1) => {
+            (CollectionShape::Map, _, 0) => format!("delete {over}[u] for u in {over}"),
+            (CollectionShape::Map, Element::Int, 1) => {
                 format!("{over}[u] += {int} for u in {over} when u in {over}")
             }
-            (Shape::List | Shape::Set, Element::Int, 0) => format!("{var} += u for u in {over}"),
-            (Shape::List | Shape::Set, Element::Int, 1) => {
+            (CollectionShape::List | CollectionShape::Set, Element::Int, 0) => {
+                format!("{var} += u for u in {over}")
+            }
+            (CollectionShape::List | CollectionShape::Set, Element::Int, 1) => {
                 format!("{var} = u for u in {over} when u > {int}")
             }
             _ => format!("{var} += {int} for u in {over}"),
@@ -113,22 +117,22 @@ impl Draft<'_> {
         let element = self.element(collection.element);
         let key = self.text();
         let effect = match (collection.shape, self.rng.below(5)) {
-            (Shape::List, 0) => format!("remove {element} from {name}"),
-            (Shape::List, 1) => format!("{name}[0] = {element}"),
-            (Shape::List, 2) => format!("{name} = [{element}]"),
-            (Shape::List, _) => format!("append {element} to {name}"),
-            (Shape::Set, 0 | 1) => format!("remove {element} from {name}"),
-            (Shape::Set, 2) => format!("{name} = {{{element}}}"),
-            (Shape::Set, _) => format!("add {element} to {name}"),
-            (Shape::Map, 0) => format!("delete {name}[{key}]"),
-            (Shape::Map, 1) => format!("remove {key} from {name}"),
-            (Shape::Map, 2) if collection.element == Element::Int => {
+            (CollectionShape::List, 0) => format!("remove {element} from {name}"),
+            (CollectionShape::List, 1) => format!("{name}[0] = {element}"),
+            (CollectionShape::List, 2) => format!("{name} = [{element}]"),
+            (CollectionShape::List, _) => format!("append {element} to {name}"),
+            (CollectionShape::Set, 0 | 1) => format!("remove {element} from {name}"),
+            (CollectionShape::Set, 2) => format!("{name} = {{{element}}}"),
+            (CollectionShape::Set, _) => format!("add {element} to {name}"),
+            (CollectionShape::Map, 0) => format!("delete {name}[{key}]"),
+            (CollectionShape::Map, 1) => format!("remove {key} from {name}"),
+            (CollectionShape::Map, 2) if collection.element == Element::Int => {
                 format!("{name}[{key}] += {element}")
             }
-            (Shape::Map, 2) if collection.element == Element::Item => {
+            (CollectionShape::Map, 2) if collection.element == Element::Item => {
                 format!("{name}[{key}].k = {}", self.int(1))
             }
-            (Shape::Map, _) => format!("{name}[{key}] = {element}"),
+            (CollectionShape::Map, _) => format!("{name}[{key}] = {element}"),
         };
         (name.into(), effect)
     }

@@ -23,16 +23,16 @@ pub(super) struct ConditionOutcome<'p> {
 
 /// Returns true if it is shown that the goal's condition has its value, without a fault, wherever all the given ones have theirs.
 pub(super) fn follows(given: &[ConditionOutcome], goal: ConditionOutcome) -> bool {
-    Search { left: Cell::new(MOST_COMPARED) }.goal(given, goal)
+    OutcomeComparison { left: Cell::new(MOST_COMPARED) }.goal(given, goal)
 }
 
-struct Search {
+struct OutcomeComparison {
     /// The number of pairs that may still be compared.
     left: Cell<u32>,
 }
 
 /// The parts of a connective, each with its value.
-enum Parts<'p> {
+enum ConnectiveParts<'p> {
     /// Both have these values.
     Both([ConditionOutcome<'p>; 2]),
     /// The first has its value, or the second has. The second is evaluated only where the first has the other value.
@@ -58,22 +58,22 @@ impl<'p> ConditionOutcome<'p> {
         }
     }
 
-    fn parts(self) -> Parts<'p> {
+    fn parts(self) -> ConnectiveParts<'p> {
         let (a, b, is_both, values) = match &self.condition.e.kind {
             K::And(a, b) => (a, b, self.value, [self.value; 2]),
             K::Or(a, b) => (a, b, !self.value, [self.value; 2]),
             K::Implies(a, b) => (a, b, !self.value, [!self.value, self.value]),
-            _ => return Parts::Atom,
+            _ => return ConnectiveParts::Atom,
         };
         let parts = [self.part(a, values[0]), self.part(b, values[1])];
-        if is_both { Parts::Both(parts) } else { Parts::Either(parts) }
+        if is_both { ConnectiveParts::Both(parts) } else { ConnectiveParts::Either(parts) }
     }
 }
 
-impl Search {
+impl OutcomeComparison {
     fn goal(&self, given: &[ConditionOutcome], goal: ConditionOutcome) -> bool {
         let goal = goal.positive();
-        if let Parts::Both([a, b]) = goal.parts() {
+        if let ConnectiveParts::Both([a, b]) = goal.parts() {
             return self.goal(given, a) && self.goal(given, b);
         }
         given.iter().any(|one| self.pair(*one, goal))
@@ -88,20 +88,22 @@ impl Search {
             return true;
         }
         let goal_parts = goal.parts();
-        if let Parts::Both([a, b]) = goal_parts {
+        if let ConnectiveParts::Both([a, b]) = goal_parts {
             return self.pair(given, a) && self.pair(given, b);
         }
         match given.parts() {
-            Parts::Both([a, b]) if self.pair(a, goal) || self.pair(b, goal) => return true,
+            ConnectiveParts::Both([a, b]) if self.pair(a, goal) || self.pair(b, goal) => {
+                return true;
+            }
             // Where the second part has its value, the first one has been evaluated and has the other.
-            Parts::Either([a, b])
+            ConnectiveParts::Either([a, b])
                 if self.pair(a, goal) && (self.pair(b, goal) || self.pair(a.other(), goal)) =>
             {
                 return true;
             }
             _ => {}
         }
-        if let Parts::Either([a, b]) = goal_parts {
+        if let ConnectiveParts::Either([a, b]) = goal_parts {
             // The second part counts only if the first does not fault.
             let is_evaluated = || {
                 is_total(a.condition.e)

@@ -5,7 +5,7 @@
 //! certificate everywhere. Nothing here need be trusted: `guard_proof::proves` looks at the result.
 
 use guard_plan::plan::{Certificate, ProofStep, Row};
-use guard_proof::formula::{Formula, Parts};
+use guard_proof::formula::{Formula, Operands};
 use guard_proof::linear::{Linear, Var, VarRange, gcd};
 use guard_proof::{BranchContext, ProofProblem};
 use std::cell::Cell;
@@ -261,13 +261,13 @@ impl ProofSearch<'_> {
 /// The disjunction to split next.
 struct CaseSplit {
     index: u32,
-    parts: Rc<Parts>,
+    parts: Rc<Operands>,
     /// How many alternatives the intervals leave open.
     open: usize,
 }
 
 fn next_case(
-    alternatives: &[Rc<Parts>],
+    alternatives: &[Rc<Operands>],
     decided: &[u32],
     bounds: &VariableBounds,
 ) -> Option<CaseSplit> {

@@ -202,7 +202,7 @@ fn again(error: &StoreError, path: &Path) -> StoreError {
 impl BatchJob {
     fn commit(
         &self,
-        rows: &rows::Rows<'_>,
+        rows: &rows::OpenTransaction<'_>,
         keys: Option<&Keys>,
         ledger: &mut LedgerSums,
     ) -> Result<Committed, StoreError> {

@@ -5,7 +5,7 @@ use super::super::mark::ChainMarks;
 use super::super::place::OVERWRITTEN;
 use super::super::{Durability, StoreError};
 use super::place::DatabaseFiles;
-use super::rows::{self, Rows};
+use super::rows::{self, OpenTransaction};
 use super::schema;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ impl Handle {
     pub fn open(path: &Path, durability: Durability, create: bool) -> Result<Handle, StoreError> {
         let connection = schema::connect(path, durability, create)?;
         // The log and its index exist after the first read.
-        rows::Rows { path, connection: &connection }.sessions()?;
+        rows::OpenTransaction { path, connection: &connection }.sessions()?;
         let place = DatabaseFiles::new(path)?;
         let path = path.to_owned();
         let ledger = LedgerSums::default();
@@ -58,12 +58,12 @@ impl Handle {
     /// its path.
     pub fn reading<T>(
         &mut self,
-        read: impl FnOnce(&Rows<'_>, &mut LedgerSums) -> Result<T, StoreError>,
+        read: impl FnOnce(&OpenTransaction<'_>, &mut LedgerSums) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.place.check()?;
         let fail = |error| rows::error(&self.path, &error);
         let transaction = self.connection.transaction().map_err(fail)?;
-        let rows = Rows { path: &self.path, connection: &transaction };
+        let rows = OpenTransaction { path: &self.path, connection: &transaction };
         let found = read(&rows, &mut self.ledger)?;
         transaction.commit().map_err(fail)?;
         Ok(found)
@@ -79,7 +79,7 @@ impl Handle {
     pub fn writing<T>(
         &mut self,
         sessions: &[&str],
-        write: impl FnOnce(&Rows<'_>, &mut LedgerSums) -> Result<T, StoreError>,
+        write: impl FnOnce(&OpenTransaction<'_>, &mut LedgerSums) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.place.check()?;
         let known = self.ledger.head.version;
@@ -101,13 +101,13 @@ impl Handle {
 
     fn transact<T>(
         &mut self,
-        write: impl FnOnce(&Rows<'_>, &mut LedgerSums) -> Result<T, StoreError>,
+        write: impl FnOnce(&OpenTransaction<'_>, &mut LedgerSums) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let fail = |error| rows::error(&self.path, &error);
         let begun = Transaction::new(&mut self.connection, TransactionBehavior::Immediate);
         let transaction = begun.map_err(fail)?;
         // If it is dropped without a commit, it is rolled back.
-        let rows = Rows { path: &self.path, connection: &transaction };
+        let rows = OpenTransaction { path: &self.path, connection: &transaction };
         let done = write(&rows, &mut self.ledger)?;
         transaction.commit().map_err(fail)?;
         Ok(done)
@@ -130,12 +130,12 @@ impl Handle {
     /// Checks that a new connection, without cached data, finds the same sessions as this one.
     fn look_into(&mut self, sessions: &[&str]) -> Result<(), StoreError> {
         let overwritten = || StoreError::lost(&self.path, OVERWRITTEN);
-        let ours = Rows { path: &self.path, connection: &self.connection };
+        let ours = OpenTransaction { path: &self.path, connection: &self.connection };
         let other = match schema::connect(&self.path, self.durability, false) {
             Err(StoreError::NoStore(_) | StoreError::Damaged { .. }) => return Err(overwritten()),
             other => other?,
         };
-        let other = Rows { path: &self.path, connection: &other };
+        let other = OpenTransaction { path: &self.path, connection: &other };
         for session in sessions.iter().chain(&[LEDGER]) {
             let Some(expected) = ours.session(session)? else { continue };
             match other.holds(session, &expected.head) {

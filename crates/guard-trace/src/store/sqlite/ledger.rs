@@ -3,14 +3,14 @@
 use super::super::ledger::{KnownSession, LEDGER, LedgerSums, gone, missing, stranger, time_of};
 use super::super::place::CUT;
 use super::super::{Commit, Committed, SharedCharge, StoreError};
-use super::rows::{Rows, error};
+use super::rows::{OpenTransaction, error};
 use crate::line::Head;
 use guard_plan::decimal;
 use guard_plan::plan::Millis;
 use guard_plan::record::LedgerEntry;
 use rusqlite::params;
 
-impl Rows<'_> {
+impl OpenTransaction<'_> {
     /// Reads the new entries of the ledger. A database with sessions must have a ledger, unless
     /// `make` is true.
     pub fn catch_up(&self, ledger: &mut LedgerSums, make: bool) -> Result<(), StoreError> {

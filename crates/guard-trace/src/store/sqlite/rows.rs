@@ -16,7 +16,7 @@ const MAX_SESSION: i64 = 1 << 31;
 const MAX_SEQ: u64 = 1 << 32;
 
 /// A database within a transaction.
-pub struct Rows<'t> {
+pub struct OpenTransaction<'t> {
     pub path: &'t Path,
     pub connection: &'t Connection,
 }
@@ -44,7 +44,7 @@ impl StoredSnapshot {
     }
 }
 
-impl Rows<'_> {
+impl OpenTransaction<'_> {
     /// Returns the row of a session.
     pub fn session(&self, name: &str) -> Result<Option<SessionRow>, StoreError> {
         let sql = "SELECT id, first, version, head FROM session WHERE name = ?1";

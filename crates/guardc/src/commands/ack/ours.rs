@@ -3,7 +3,7 @@
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::near;
 use guard_ack::Contestant;
-use guard_adapters::{AdapterFault, Mock, Shape};
+use guard_adapters::{AdapterFault, AdapterShape, Mock};
 use guard_sdk::GuardCache;
 use std::io;
 
@@ -40,12 +40,12 @@ pub enum Ours {
 
 impl Ours {
     /// Returns the shape.
-    pub fn shape(self) -> Shape {
+    pub fn shape(self) -> AdapterShape {
         match self {
-            Ours::Hooks => Shape::Hooks,
-            Ours::Middleware => Shape::Middleware,
-            Ours::Proxy => Shape::Proxy,
-            Ours::Events => Shape::Events,
+            Ours::Hooks => AdapterShape::Hooks,
+            Ours::Middleware => AdapterShape::Middleware,
+            Ours::Proxy => AdapterShape::Proxy,
+            Ours::Events => AdapterShape::Events,
         }
     }
 }

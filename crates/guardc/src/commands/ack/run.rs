@@ -8,7 +8,7 @@ use crate::failure::{CommandResult, Exit, Failure};
 use crate::files;
 use crate::term::{Console, Progress};
 use guard_ack::{AckReport, CaseSuite, Contestant, RunOptions, TroubleKind, process};
-use guard_adapters::{AdapterFault, Generated};
+use guard_adapters::{AdapterFault, GeneratedCase};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -112,7 +112,8 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
 }
 
 fn judged(args: &Args, term: &Console) -> Result<AckReport, Failure> {
-    let generated = args.generate.map(|count| Generated::all(args.seed, count)).unwrap_or_default();
+    let generated =
+        args.generate.map(|count| GeneratedCase::all(args.seed, count)).unwrap_or_default();
     let suite = match args.generate {
         Some(_) => suite_of(&generated),
         None => super::suite(args.cases.as_ref())?,
@@ -175,7 +176,7 @@ fn command(args: &Args) -> process::AdapterCommand {
     command
 }
 
-fn suite_of(generated: &[Generated]) -> CaseSuite {
+fn suite_of(generated: &[GeneratedCase]) -> CaseSuite {
     let texts =
         generated.iter().map(|scenario| (scenario.name.clone(), scenario.text.clone())).collect();
     CaseSuite { texts, root: "generated".into() }
@@ -184,12 +185,12 @@ fn suite_of(generated: &[Generated]) -> CaseSuite {
 /// Shrinks failed cases, and writes them to a folder that `--cases` accepts.
 fn save(
     folder: &Path,
-    generated: Vec<Generated>,
+    generated: Vec<GeneratedCase>,
     report: &AckReport,
     contestant: &dyn Contestant,
     term: &Console,
 ) -> Result<(), Failure> {
-    let failed = |scenario: &Generated| {
+    let failed = |scenario: &GeneratedCase| {
         report.outcomes.iter().any(|outcome| outcome.name == scenario.name && outcome.is_finding())
     };
     let mut saved = 0;

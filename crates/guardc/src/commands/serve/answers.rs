@@ -1,6 +1,6 @@
 //! The answers of the sidecar's methods: outcomes of a session as JSON text.
 
-use super::rpc::Error;
+use super::rpc::RpcError;
 use guard_plan::json::Json;
 use guard_plan::plan::{Probe, ProbeAsks};
 use guard_plan::record::{Delivered, rendered};
@@ -11,7 +11,7 @@ use guard_sdk::{GuardError, Lists, Proposed, Session, SessionError, Settled, Sto
 use serde_json::{Value, json};
 
 /// The text of a result, or an error.
-pub type RpcAnswer = Result<String, Error>;
+pub type RpcAnswer = Result<String, RpcError>;
 
 /// Returns the answer to `session.open`.
 pub fn opened(session: &Session) -> String {
@@ -132,7 +132,7 @@ pub fn facts(rows: &[FactRow]) -> String {
 /// Returns the answer to `session.advise`: the ranked tools, and the same as a text for a reasoner.
 pub fn advice(session: &mut Session) -> RpcAnswer {
     let advice = session.advise();
-    let internal = |error: serde_json::Error| Error::failed("internal", error.to_string());
+    let internal = |error: serde_json::Error| RpcError::failed("internal", error.to_string());
     let mut answer = serde_json::to_value(&advice).map_err(internal)?;
     answer["prompt"] = advice.text().into();
     Ok(answer.to_string())
@@ -162,7 +162,7 @@ pub fn closed(session: &Session) -> String {
 
 /// Returns the answer to `contract.check`.
 pub fn report(report: &Report) -> RpcAnswer {
-    serde_json::to_string(report).map_err(|error| Error::failed("internal", error.to_string()))
+    serde_json::to_string(report).map_err(|error| RpcError::failed("internal", error.to_string()))
 }
 
 fn feedback(delivered: &[Delivered]) -> Vec<Value> {
@@ -173,33 +173,33 @@ fn feedback(delivered: &[Delivered]) -> Vec<Value> {
     delivered.iter().map(entry).collect()
 }
 
-impl From<GuardError> for Error {
-    fn from(error: GuardError) -> Error {
+impl From<GuardError> for RpcError {
+    fn from(error: GuardError) -> RpcError {
         let GuardError::Source { files, diagnostics } = &error else {
-            return Error::failed(error.code(), error.to_string());
+            return RpcError::failed(error.code(), error.to_string());
         };
         let mut report = crate::report::FindingReport::of_one();
         report.add(files, diagnostics);
         report.findings.retain(|finding| finding.error);
         let first = report.findings.first();
         let first = first.map_or("no reason is given", |finding| finding.message.as_str());
-        Error::failed(error.code(), format!("the guard does not compile: {first}"))
+        RpcError::failed(error.code(), format!("the guard does not compile: {first}"))
             .with("diagnostics", report.to_json()["diagnostics"].clone())
     }
 }
 
-impl From<SessionError> for Error {
-    fn from(error: SessionError) -> Error {
+impl From<SessionError> for RpcError {
+    fn from(error: SessionError) -> RpcError {
         match error {
             SessionError::Guard(error) => error.into(),
             SessionError::NotTighter(ref looser) => {
                 let looser = serde_json::json!(looser);
-                Error::failed(error.code(), error.to_string()).with("looser", looser)
+                RpcError::failed(error.code(), error.to_string()).with("looser", looser)
             }
             SessionError::UnknownProbe(..) | SessionError::SharedBudget(_) => {
-                Error::params(error.to_string())
+                RpcError::params(error.to_string())
             }
-            other => Error::failed(other.code(), other.to_string()),
+            other => RpcError::failed(other.code(), other.to_string()),
         }
     }
 }
@@ -215,7 +215,7 @@ pub fn schema(contract: &guard_sdk::Contract, known: &Lists, strict: bool) -> Rp
     }
     let strict = contract.strict_schema(known);
     let strict = strict.map_err(|refused| {
-        Error::failed("bad_contract", format!("it has no strict schema: {}", refused.join("; ")))
+        RpcError::failed("bad_contract", format!("it has no strict schema: {}", refused.join("; ")))
     })?;
     Ok(serde_json::json!({ "schema": strict.schema, "described": strict.described }).to_string())
 }

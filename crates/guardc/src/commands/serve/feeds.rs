@@ -1,6 +1,6 @@
 //! Texts that arrive in pieces: `contract.feed`, `feed.push`, `feed.finish`.
 
-use super::rpc::Error;
+use super::rpc::RpcError;
 use guard_plan::report::{KeptItem, Report};
 use guard_sdk::{Session, TextFeed};
 use std::collections::HashMap;
@@ -27,11 +27,11 @@ impl Feeds {
     /// # Errors
     ///
     /// Returns an error if too many texts are open.
-    pub fn open(&self, open: OpenFeed) -> Result<String, Error> {
+    pub fn open(&self, open: OpenFeed) -> Result<String, RpcError> {
         let mut feeds = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if feeds.1.len() >= MOST {
             let why = format!("{MOST} texts are open: finish one of them first");
-            return Err(Error::failed("too_many_feeds", why));
+            return Err(RpcError::failed("too_many_feeds", why));
         }
         feeds.0 += 1;
         let id = format!("f{}", feeds.0);
@@ -44,9 +44,9 @@ impl Feeds {
     /// # Errors
     ///
     /// Returns an error if no text with this id is open.
-    pub fn take(&self, id: &str) -> Result<OpenFeed, Error> {
+    pub fn take(&self, id: &str) -> Result<OpenFeed, RpcError> {
         let mut feeds = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let missing = || Error::failed("no_such_feed", format!("no text `{id}` is open"));
+        let missing = || RpcError::failed("no_such_feed", format!("no text `{id}` is open"));
         feeds.1.remove(id).ok_or_else(missing)
     }
 
@@ -71,6 +71,6 @@ pub fn finish(
     session: &mut Session,
     feed: TextFeed,
     reason: Option<&str>,
-) -> Result<Report, Error> {
+) -> Result<Report, RpcError> {
     Ok(session.finish_text(feed, reason)?.into_outcome())
 }

@@ -1,7 +1,7 @@
 //! The log of a sidecar: JSON lines on standard error, for requests and for actions of the sidecar
 //! itself. The log never contains arguments or results.
 
-use super::rpc::Error;
+use super::rpc::RpcError;
 use guard_plan::time;
 use serde_json::json;
 use std::io::Write;
@@ -11,7 +11,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum LogLevel {
     /// Requests that failed.
-    Error,
+    RpcError,
     /// Every request.
     Info,
 }
@@ -29,7 +29,7 @@ pub fn request(
     level: LogLevel,
     method: &str,
     session: Option<&str>,
-    error: Option<&Error>,
+    error: Option<&RpcError>,
     took: Duration,
 ) {
     if error.is_none() && level < LogLevel::Info {

@@ -23,7 +23,7 @@ use guard_plan::lines::{NextLine, read_line, skip_line};
 use guard_sdk::Durability;
 use limits::{SidecarLimits, shown};
 use pool::Pool;
-use rpc::{Error, Request};
+use rpc::{Request, RpcError};
 use server::{Server, ServerOptions, StorageOptions};
 use stats::Stats;
 use std::io::{self, BufReader, Write};
@@ -168,7 +168,7 @@ fn read_requests(service: &Arc<Service>, mut pool: Option<Pool>) -> Result<(), F
                 let message = format!(
                     "the line is longer than {longest}; `--max-request-size` takes longer ones"
                 );
-                let error = Error { code: "request_too_large", ..Error::request(message) };
+                let error = RpcError { code: "request_too_large", ..RpcError::request(message) };
                 service.stats.answered("other", Some(error.code), Duration::ZERO);
                 service.write(rpc::answer(None, Err(error)));
             }
@@ -278,7 +278,7 @@ impl Service {
 }
 
 /// Returns the error of a request that took too long.
-fn timed_out(time: Duration, begun: bool) -> Error {
+fn timed_out(time: Duration, begun: bool) -> RpcError {
     let seconds = time.as_secs_f64();
     let what = if begun {
         "it runs on, and its answer does not come: what it does is on record"
@@ -287,7 +287,7 @@ fn timed_out(time: Duration, begun: bool) -> Error {
     };
     let message =
         format!("the request took longer than {seconds} s (`--max-request-time`): {what}");
-    Error::failed("timed_out", message).with("begun", begun.into())
+    RpcError::failed("timed_out", message).with("begun", begun.into())
 }
 
 /// Returns the failure that standard input cannot be read.

@@ -3,7 +3,7 @@
 
 use super::answers::RpcAnswer;
 use super::requests::{self, Chosen, Force};
-use super::rpc::Error;
+use super::rpc::RpcError;
 use super::server::{Server, instant, lock};
 use guard_sdk::{Guard, Session};
 use serde_json::json;
@@ -46,7 +46,7 @@ impl SessionSummary {
 
 impl Server {
     /// Returns the guard that a request names, or that of the sidecar.
-    pub(super) fn guard(&self, chosen: &Chosen) -> Result<Guard, Error> {
+    pub(super) fn guard(&self, chosen: &Chosen) -> Result<Guard, RpcError> {
         let guard = match (&chosen.plan, &chosen.source) {
             (Some(path), None) => self.guards.load(path)?,
             (None, Some(source)) => self.guards.compile("source.guard", source)?,
@@ -54,10 +54,10 @@ impl Server {
                 Some(guard) => guard,
                 None => {
                     let message = "give either `plan`, a path, or `source`, a text: the sidecar has no guard of its own (`--plan`)";
-                    return Err(Error::failed("no_plan", message));
+                    return Err(RpcError::failed("no_plan", message));
                 }
             },
-            _ => return Err(Error::params("give either `plan`, a path, or `source`, a text")),
+            _ => return Err(RpcError::params("give either `plan`, a path, or `source`, a text")),
         };
         let Some(every) = self.options.shadow else { return Ok(guard) };
         let full = chosen.full.as_ref().map(|full| self.guards.load(full)).transpose()?;
@@ -70,7 +70,7 @@ impl Server {
         let default = &self.default;
         let Some(path) = &default.path else {
             let message = "the sidecar has no plan of its own: start it with `--plan`";
-            return Err(Error::failed("no_plan", message));
+            return Err(RpcError::failed("no_plan", message));
         };
         let _turn = lock(&default.turn);
         let guard = self.guards.load(path)?;

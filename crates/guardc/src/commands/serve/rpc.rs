@@ -71,39 +71,39 @@ pub fn read(line: &[u8]) -> Result<Request, String> {
         Ok(text) => text,
         Err(error) => {
             let message = format!("the line is not UTF-8, at byte {}", error.valid_up_to());
-            return refused(None, Error::parse(message));
+            return refused(None, RpcError::parse(message));
         }
     };
     let raw: &RawValue = match serde_json::from_str(text) {
         Ok(raw) => raw,
         Err(error) => {
-            return refused(None, Error::parse(format!("the line is not JSON: {error}")));
+            return refused(None, RpcError::parse(format!("the line is not JSON: {error}")));
         }
     };
     if !raw.get().starts_with('{') {
-        return refused(None, Error::request("a request is an object; batches are not taken"));
+        return refused(None, RpcError::request("a request is an object; batches are not taken"));
     }
     let request: Request = match serde_json::from_str(raw.get()) {
         Ok(request) => request,
         Err(error) => {
-            return refused(None, Error::request(format!("the line is no request: {error}")));
+            return refused(None, RpcError::request(format!("the line is no request: {error}")));
         }
     };
     let id = request.id.as_deref();
     let scalar = id.is_none_or(|id| !id.get().starts_with(['{', '[', 't', 'f']));
     if request.jsonrpc.as_deref() != Some("2.0") || !scalar {
         let message = "a request has `jsonrpc` \"2.0\" and an `id` that is a string or a number";
-        return refused(id.filter(|_| scalar), Error::request(message));
+        return refused(id.filter(|_| scalar), RpcError::request(message));
     }
     if request.method.is_none() {
-        return refused(id, Error::request("a request has a `method`"));
+        return refused(id, RpcError::request("a request has a `method`"));
     }
     Ok(request)
 }
 
 /// An error in a response.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Error {
+pub struct RpcError {
     /// The code of JSON-RPC.
     pub number: i32,
     /// Our own stable code: `data.code`.
@@ -114,42 +114,42 @@ pub struct Error {
     pub more: Option<(&'static str, Value)>,
 }
 
-impl Error {
+impl RpcError {
     /// Returns the error that the line is not JSON.
-    pub fn parse(message: impl Into<String>) -> Error {
-        Error { number: -32700, code: "parse_error", message: message.into(), more: None }
+    pub fn parse(message: impl Into<String>) -> RpcError {
+        RpcError { number: -32700, code: "parse_error", message: message.into(), more: None }
     }
 
     /// Returns the error that the line is JSON but not a request.
-    pub fn request(message: impl Into<String>) -> Error {
-        Error { number: -32600, code: "invalid_request", message: message.into(), more: None }
+    pub fn request(message: impl Into<String>) -> RpcError {
+        RpcError { number: -32600, code: "invalid_request", message: message.into(), more: None }
     }
 
     /// Returns the error that the method does not exist.
-    pub fn method(code: &'static str, message: impl Into<String>) -> Error {
-        Error { number: -32601, code, message: message.into(), more: None }
+    pub fn method(code: &'static str, message: impl Into<String>) -> RpcError {
+        RpcError { number: -32601, code, message: message.into(), more: None }
     }
 
     /// Returns the error that the parameters are invalid for the method.
-    pub fn params(message: impl Into<String>) -> Error {
-        Error { number: -32602, code: "invalid_params", message: message.into(), more: None }
+    pub fn params(message: impl Into<String>) -> RpcError {
+        RpcError { number: -32602, code: "invalid_params", message: message.into(), more: None }
     }
 
     /// Returns the error that the method failed.
-    pub fn failed(code: &'static str, message: impl Into<String>) -> Error {
-        Error { number: -32000, code, message: message.into(), more: None }
+    pub fn failed(code: &'static str, message: impl Into<String>) -> RpcError {
+        RpcError { number: -32000, code, message: message.into(), more: None }
     }
 
     /// Adds a member to `data`.
     #[must_use]
-    pub fn with(mut self, name: &'static str, value: Value) -> Error {
+    pub fn with(mut self, name: &'static str, value: Value) -> RpcError {
         self.more = Some((name, value));
         self
     }
 }
 
 /// Returns the answer to one request, without a line break.
-pub fn answer(id: Option<&RawValue>, result: Result<String, Error>) -> String {
+pub fn answer(id: Option<&RawValue>, result: Result<String, RpcError>) -> String {
     let id = id.map_or("null", RawValue::get);
     match result {
         Ok(result) => format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}"),
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn an_error_carries_its_code() {
-        let line = answer(None, Err(Error::failed("bad_plan", "no").with("at", json!(3))));
+        let line = answer(None, Err(RpcError::failed("bad_plan", "no").with("at", json!(3))));
         let expected = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32000,\"data\":{\"at\":3,\"code\":\"bad_plan\"},\"message\":\"no\"}}";
         assert_eq!(line, expected);
     }

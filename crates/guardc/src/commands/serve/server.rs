@@ -10,7 +10,7 @@ use super::requests::{
     ProposeRequest, PushRequest, ReaskRequest, ResumeRequest, RevokeApproval, SettleRequest,
     StopRequest, UsageRequest,
 };
-use super::rpc::Error;
+use super::rpc::RpcError;
 use super::stats::Stats;
 use crate::config::Retention;
 use crate::near;
@@ -131,7 +131,7 @@ impl Server {
     pub fn call(&self, method: &str, params: Option<&RawValue>) -> RpcAnswer {
         let params = params.map_or("{}", RawValue::get);
         if !params.starts_with('{') {
-            return Err(Error::params("`params` is an object"));
+            return Err(RpcError::params("`params` is an object"));
         }
         match method {
             "plan.reload" => self.reload(),
@@ -188,7 +188,10 @@ impl Server {
                 let near = near::did_you_mean(other, METHODS)
                     .map(|near| format!("; {near}"))
                     .unwrap_or_default();
-                Err(Error::method("unknown_method", format!("there is no method `{other}`{near}")))
+                Err(RpcError::method(
+                    "unknown_method",
+                    format!("there is no method `{other}`{near}"),
+                ))
             }
         }
     }
@@ -199,15 +202,15 @@ impl Server {
         &self,
         id: &str,
         probes: Probes,
-        act: impl FnOnce(&mut Session) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        let missing = || Error::failed("no_such_session", format!("no session `{id}` is open"));
+        act: impl FnOnce(&mut Session) -> Result<T, RpcError>,
+    ) -> Result<T, RpcError> {
+        let missing = || RpcError::failed("no_such_session", format!("no session `{id}` is open"));
         let open = lock(&self.sessions).get(id).cloned().ok_or_else(missing)?;
         let mut session = lock(&open.session);
         session.refresh()?;
         if let Some(probes) = probes {
             let Json::Object(probes) = json("probes", &probes)? else {
-                return Err(Error::params("`probes` is an object"));
+                return Err(RpcError::params("`probes` is an object"));
             };
             session.answer_probes(probes)?;
         }
@@ -234,7 +237,7 @@ impl Server {
             let message = format!(
                 "{most} sessions are open, the most that this sidecar takes (`--max-sessions`)"
             );
-            return Err(Error::failed("too_many_sessions", message));
+            return Err(RpcError::failed("too_many_sessions", message));
         }
         let _opening = self.opening.read().unwrap_or_else(PoisonError::into_inner);
         let storage = self.storage(open.journal.as_ref().map(PathBuf::from))?;
@@ -242,7 +245,7 @@ impl Server {
         let id = match open.session {
             Some(id) if lock(&self.sessions).contains_key(&id) => {
                 let message = format!("a session `{id}` is open already");
-                return Err(Error::failed("session_exists", message));
+                return Err(RpcError::failed("session_exists", message));
             }
             Some(id) => id,
             None => self.new_id(storage.as_ref())?,
@@ -250,7 +253,7 @@ impl Server {
         let data = open.data.as_ref().map(|data| json("data", data)).transpose()?;
         let shared = shared(open.shared.unwrap_or_default())?;
         if !shared.is_empty() && storage.is_none() {
-            return Err(Error::params("a shared budget is one of a store: give `journal`"));
+            return Err(RpcError::params("a shared budget is one of a store: give `journal`"));
         }
         let mut options = guard.session(&id).at(instant(open.now)?);
         options = options.max_memory(self.options.limits.max_session_memory);
@@ -280,7 +283,7 @@ impl Server {
     }
 
     /// Returns the store in a folder or database, which is opened once.
-    pub(super) fn storage(&self, path: Option<PathBuf>) -> Result<Option<Storage>, Error> {
+    pub(super) fn storage(&self, path: Option<PathBuf>) -> Result<Option<Storage>, RpcError> {
         let StorageOptions { at, durability, key } = &self.options.storage;
         let Some(path) = path.or_else(|| at.clone()) else { return Ok(None) };
         let slot = Arc::clone(lock(&self.storages).entry(path.clone()).or_default());
@@ -297,7 +300,7 @@ impl Server {
         Ok(Some(slot.insert(storage).clone()))
     }
 
-    fn new_id(&self, storage: Option<&Storage>) -> Result<String, Error> {
+    fn new_id(&self, storage: Option<&Storage>) -> Result<String, RpcError> {
         loop {
             let number = self.opened.fetch_add(1, Ordering::Relaxed) + 1;
             let id = format!("session-{number}");
@@ -326,7 +329,7 @@ impl Server {
         if !matches!(request.outcome.as_str(), "success" | "failure") {
             let other = &request.outcome;
             let message = format!("`outcome` is \"success\" or \"failure\", not \"{other}\"");
-            return Err(Error::params(message));
+            return Err(RpcError::params(message));
         }
         self.with(&request.session, request.probes, |session| {
             let session_now = session.at(now);
@@ -461,7 +464,7 @@ impl Server {
                 let contract = self.guards.load(path)?.contract(contract)?;
                 answers::report(&contract.check(text, &options)?)
             }
-            _ => Err(Error::params("give either `session` or `plan`, a path")),
+            _ => Err(RpcError::params("give either `session` or `plan`, a path")),
         }
     }
 
@@ -495,22 +498,25 @@ impl Server {
     }
 
     /// Returns a contract, the host's lists, and true if the strict profile is requested.
-    fn hint(&self, request: ContractRequest) -> Result<(guard_sdk::Contract, Lists, bool), Error> {
+    fn hint(
+        &self,
+        request: ContractRequest,
+    ) -> Result<(guard_sdk::Contract, Lists, bool), RpcError> {
         let known = request.known.as_ref().map(|known| json("known", known)).transpose()?;
         let known = known.map(known_lists).transpose()?.unwrap_or_default();
         let strict = match request.profile.as_deref() {
             None | Some("full") => false,
             Some("strict") => true,
-            Some(_) => return Err(Error::params("`profile` is `full` or `strict`")),
+            Some(_) => return Err(RpcError::params("`profile` is `full` or `strict`")),
         };
         Ok((self.contract(&request)?, known, strict))
     }
 
-    fn contract(&self, request: &ContractRequest) -> Result<guard_sdk::Contract, Error> {
+    fn contract(&self, request: &ContractRequest) -> Result<guard_sdk::Contract, RpcError> {
         let guard = match (&request.session, &request.plan) {
             (Some(id), None) => self.with(id, None, |session| Ok(session.guard().clone()))?,
             (None, Some(path)) => self.guards.load(path)?,
-            _ => return Err(Error::params("give either `session` or `plan`, a path")),
+            _ => return Err(RpcError::params("give either `session` or `plan`, a path")),
         };
         Ok(guard.contract(&request.contract)?)
     }
@@ -518,7 +524,7 @@ impl Server {
     fn close(&self, request: Named) -> RpcAnswer {
         let id = &request.session;
         // A session whose store has failed can still be closed.
-        let missing = || Error::failed("no_such_session", format!("no session `{id}` is open"));
+        let missing = || RpcError::failed("no_such_session", format!("no session `{id}` is open"));
         let open = lock(&self.sessions).remove(id).ok_or_else(missing)?;
         let mut session = lock(&open.session);
         self.shorten(&mut session);
@@ -542,7 +548,7 @@ fn version() -> String {
 /// Returns the budgets that a session shares with others.
 fn shared(
     requested: BTreeMap<String, requests::SharedService>,
-) -> Result<Vec<SharedBudget>, Error> {
+) -> Result<Vec<SharedBudget>, RpcError> {
     let budget = |(unit, shared): (String, requests::SharedService)| {
         Ok(SharedBudget { unit, key: shared.budget, limit: amount("limit", &shared.limit)? })
     };
@@ -550,15 +556,15 @@ fn shared(
 }
 
 /// Parses a number of a request to 10⁻⁶ units. The number may be in quotes.
-fn amount(name: &str, raw: &RawValue) -> Result<i64, Error> {
+fn amount(name: &str, raw: &RawValue) -> Result<i64, RpcError> {
     decimal::parse(raw.get().trim_matches('"')).ok_or_else(|| {
-        Error::params(format!("`{name}` is a number with at most six decimal places"))
+        RpcError::params(format!("`{name}` is a number with at most six decimal places"))
     })
 }
 
 /// Parses the lists in `known`: an object of arrays.
-fn known_lists(known: Json) -> Result<BTreeMap<String, Vec<Json>>, Error> {
-    let wrong = || Error::params("`known` is an object of arrays");
+fn known_lists(known: Json) -> Result<BTreeMap<String, Vec<Json>>, RpcError> {
+    let wrong = || RpcError::params("`known` is an object of arrays");
     let Json::Object(lists) = known else { return Err(wrong()) };
     let list = |(name, list): (Box<str>, Json)| match list {
         Json::Array(values) => Ok((name.into(), values)),
@@ -569,27 +575,27 @@ fn known_lists(known: Json) -> Result<BTreeMap<String, Vec<Json>>, Error> {
 
 /// Parses a part of a request with Guard's own parser, which keeps numbers as text and rejects
 /// duplicate keys.
-fn json(name: &str, raw: &RawValue) -> Result<Json, Error> {
-    Json::parse(raw.get()).map_err(|error| Error::params(format!("`{name}`: {error}")))
+fn json(name: &str, raw: &RawValue) -> Result<Json, RpcError> {
+    Json::parse(raw.get()).map_err(|error| RpcError::params(format!("`{name}`: {error}")))
 }
 
-fn read<T: DeserializeOwned>(params: &str) -> Result<T, Error> {
+fn read<T: DeserializeOwned>(params: &str) -> Result<T, RpcError> {
     serde_json::from_str(params).map_err(|error| {
         let text = error.to_string();
-        Error::params(text.split(" at line").next().unwrap_or_default())
+        RpcError::params(text.split(" at line").next().unwrap_or_default())
     })
 }
 
 /// Returns the caller's time, or the system's.
-pub(super) fn instant(text: Option<String>) -> Result<i64, Error> {
+pub(super) fn instant(text: Option<String>) -> Result<i64, RpcError> {
     let Some(text) = text else { return Ok(guard_sdk::system_time()) };
-    let bad = || Error::failed("bad_time", format!("`{text}` is not an RFC 3339 time"));
+    let bad = || RpcError::failed("bad_time", format!("`{text}` is not an RFC 3339 time"));
     time::parse_rfc3339(&text).ok_or_else(bad)
 }
 
 /// Parses the arguments of a call that a person names. Missing arguments are those of a tool
 /// without parameters.
-fn exact_args(args: Option<Box<RawValue>>) -> Result<Json, Error> {
+fn exact_args(args: Option<Box<RawValue>>) -> Result<Json, RpcError> {
     let args = Json::parse(args.as_ref().map_or("{}", |args| args.get()));
-    args.map_err(|e| Error::params(format!("`args`: {e}")))
+    args.map_err(|e| RpcError::params(format!("`args`: {e}")))
 }

@@ -34,7 +34,7 @@ enum MutantFate {
 }
 
 /// A mutant and its fate.
-struct Tried {
+struct TriedMutant {
     at: String,
     old: String,
     new: Option<String>,
@@ -44,7 +44,7 @@ struct Tried {
 /// A guard with its mutants.
 struct Mutated {
     file: String,
-    tried: Vec<Tried>,
+    tried: Vec<TriedMutant>,
 }
 
 impl Mutated {
@@ -113,7 +113,7 @@ impl MutatedGuard<'_> {
         Ok(Mutated { file: self.file.to_owned(), tried })
     }
 
-    fn tried(&self, mutant: &Mutant, args: &Args, config: &Config) -> Result<Tried, Failure> {
+    fn tried(&self, mutant: &Mutant, args: &Args, config: &Config) -> Result<TriedMutant, Failure> {
         let compiled = project::compile(self.path, mutant.text(self.text), config);
         let fate = match compiled.compilation.output {
             None => MutantFate::Refused,
@@ -127,7 +127,7 @@ impl MutatedGuard<'_> {
         let new = (!mutant.removes()).then(|| self.changed_rule(mutant));
         let (line, column) = place(self.text, mutant.part.start);
         let at = format!("{}:{line}:{column}", self.file);
-        Ok(Tried { at, old: one_line(old), new: new.map(|new| one_line(&new)), fate })
+        Ok(TriedMutant { at, old: one_line(old), new: new.map(|new| one_line(&new)), fate })
     }
 
     /// Returns true if the comparison proves that both guards are equivalent, without a search.
@@ -188,7 +188,7 @@ fn as_text(all: &[Mutated], style: Style) -> String {
 }
 
 fn as_json(all: &[Mutated]) -> String {
-    let mutant = |tried: &Tried| -> Value {
+    let mutant = |tried: &TriedMutant| -> Value {
         let fate = match tried.fate {
             MutantFate::Noticed => "noticed",
             MutantFate::Refused => "refused",
