@@ -3,7 +3,7 @@
 //! The reference evaluator decides the calls. Whether a property would have refused one is worked out here, from a history of its own: no
 //! code is shared with the prover, and nothing that the property reads makes a call wait.
 
-use guard_compiler::Output;
+use guard_compiler::CompilerOutput;
 use guard_compiler::hir::Program;
 use guard_compiler::reference::ReferenceSession;
 use guard_plan::json::Json;
@@ -418,7 +418,7 @@ impl OwnHistory {
 /// Tries to break what is proved of a guard's properties, in so many sessions; the error says which was, and how.
 pub fn try_guard(
     guard: &ClaimedGuard,
-    output: &Output,
+    output: &CompilerOutput,
     rng: &mut Rng,
     sessions: usize,
     tried: &mut PropertyCounts,

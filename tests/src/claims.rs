@@ -1,7 +1,7 @@
 //! Laws of what is claimed to be proved, case by case: what deliberate bugs are held against, and tests run without any.
 
 use crate::{bounded, claimed, compiled, differential, disproofs, exhausted, small, steps, walks};
-use guard_compiler::Output;
+use guard_compiler::CompilerOutput;
 use guard_compiler::verify::{ObligationStatus, Verification, Width, verify, verify_at};
 use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
@@ -153,12 +153,12 @@ fn withstands(n: u64) -> Option<Result<(), String>> {
 }
 
 /// The guards that the laws about certificates look at.
-fn guard(n: u64) -> Option<Output> {
+fn guard(n: u64) -> Option<CompilerOutput> {
     let rng = &mut Rng::new(n / 2);
     if n.is_multiple_of(2) { compiled(&walks::source(rng)) } else { compiled(&small::source(rng)) }
 }
 
-fn loads(plan: &Plan, output: &Output) -> Result<(), String> {
+fn loads(plan: &Plan, output: &CompilerOutput) -> Result<(), String> {
     let loaded = LoadedPlan::from_plan(plan.clone(), output.sources.clone());
     let loaded = loaded.map_err(|error| error.to_string())?;
     Kernel::new(loaded).map(drop).map_err(|error| error.to_string())
@@ -202,7 +202,7 @@ fn spoiled(n: u64) -> Option<Result<(), String>> {
 }
 
 /// Checks that a claim which the prover leaves open has no certificate of one step.
-fn open_is_open(output: &Output) -> Result<(), String> {
+fn open_is_open(output: &CompilerOutput) -> Result<(), String> {
     for pair in &output.verification.pairs {
         if !matches!(pair.status, ObligationStatus::Checked(_)) {
             continue;

@@ -14,11 +14,11 @@ pub mod small;
 pub mod steps;
 pub mod walks;
 
-use guard_compiler::{NoFiles, Output, SourceFile, compile};
+use guard_compiler::{CompilerOutput, NoFiles, SourceFile, compile};
 use std::path::{Path, PathBuf};
 
 /// Compiles a guard by itself; none where it is refused.
-pub fn compiled(text: &str) -> Option<Output> {
+pub fn compiled(text: &str) -> Option<CompilerOutput> {
     let root = SourceFile { path: "guard.guard".into(), text: text.into() };
     compile(root, &mut NoFiles).output
 }

@@ -3,7 +3,7 @@
 //! What is proved of them at that width is looked at in every state and with every argument. The evaluator shares no
 //! code with the prover, the kernel or the reference; it knows ints, bools and nothing else.
 
-use guard_compiler::Output;
+use guard_compiler::CompilerOutput;
 use guard_compiler::hir::{ClauseKind, Expr, ExprKind, Program, Tool, Type};
 use guard_compiler::verify::{Basis, ObligationStatus, Verification, Width, verify_at};
 use guard_plan::builtin::Builtin;
@@ -200,12 +200,16 @@ pub struct SmallCounts {
 }
 
 /// Tries everything that was said of a guard; the error is the first thing that is not so.
-pub fn try_all(output: &Output, tried: &mut SmallCounts) -> Result<(), String> {
+pub fn try_all(output: &CompilerOutput, tried: &mut SmallCounts) -> Result<(), String> {
     // Not of the optimized plan: what was folded there was calculated in 64 bits.
     try_claims(output, &verify_at(&output.lowered, BITS), tried)
 }
 
-fn try_claims(output: &Output, said: &Verification, tried: &mut SmallCounts) -> Result<(), String> {
+fn try_claims(
+    output: &CompilerOutput,
+    said: &Verification,
+    tried: &mut SmallCounts,
+) -> Result<(), String> {
     let program = &output.program;
     let tools = || (0u32..).zip(&output.lowered.tools);
     for (id, tool) in tools() {

@@ -5,7 +5,7 @@
 //! claim is wrong. From a feasible call, one number at a time is pushed to where it is no longer feasible: wrong proofs are
 //! wrong at the edge.
 
-use guard_compiler::Output;
+use guard_compiler::CompilerOutput;
 use guard_compiler::verify::Verification;
 use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
@@ -205,7 +205,7 @@ enum PointReply {
 
 /// Tries a guard's claims at `samples` points and along their edges; the error is the first thing that is not so.
 pub fn walk(
-    output: &Output,
+    output: &CompilerOutput,
     rng: &mut Rng,
     samples: usize,
     tried: &mut WalkCounts,
@@ -269,7 +269,7 @@ impl Claimed {
 }
 
 struct Walker<'o> {
-    output: &'o Output,
+    output: &'o CompilerOutput,
     claimed: Claimed,
 }
 

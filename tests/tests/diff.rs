@@ -1,7 +1,7 @@
 //! Tests of the answers of `diff`: a *no* against random sessions, a *yes* by its witness.
 
 use crate::proofs::seeds;
-use guard_compiler::Output;
+use guard_compiler::CompilerOutput;
 use guard_compiler::diff::{Answer, WitnessLimits, diff};
 use guard_plan::random::Rng;
 use guard_tests::compiled;
@@ -74,6 +74,6 @@ fn answers_hold() {
 }
 
 /// Returns true if a proposed name is that of the tool.
-fn known(output: &Output, name: &str, wire: &str) -> bool {
+fn known(output: &CompilerOutput, name: &str, wire: &str) -> bool {
     output.program.tools.iter().any(|tool| tool.name == name && tool.wire_name == wire)
 }

@@ -32,7 +32,7 @@ fn guards(folder: &str) -> Vec<(PathBuf, String)> {
     guard_tests::guards_in(&root().join(folder)).into_iter().map(read).collect()
 }
 
-fn compiled(text: &str) -> guard_compiler::Output {
+fn compiled(text: &str) -> guard_compiler::CompilerOutput {
     let compiled = render::compile("case.guard", text, Beside(Default::default()));
     let problems: Vec<_> = compiled.diagnostics.iter().map(|d| &d.message).collect();
     compiled.output.unwrap_or_else(|| panic!("{problems:?}\n{text}"))

@@ -231,7 +231,7 @@ fn names_prove_nothing() {
             let known = NAMES.iter().find(|(_, to)| of(to) == name);
             known.map_or(name.to_string(), |(from, _)| of(from))
         };
-        let proved = |output: &guard_compiler::Output| -> BTreeSet<(String, String, bool)> {
+        let proved = |output: &guard_compiler::CompilerOutput| -> BTreeSet<(String, String, bool)> {
             let plan = &output.plan;
             let pairs = output.verification.pairs.iter();
             pairs

@@ -38,14 +38,14 @@ pub struct Compilation {
     /// The number of warnings that comments accept. They are not among the diagnostics.
     pub accepted: usize,
     /// The output, if no diagnostic is an error.
-    pub output: Option<Output>,
+    pub output: Option<CompilerOutput>,
     /// The output, if the only errors are invariants and properties that are declared `proved` and
     /// are not proved. It is for inspection and must not be run.
-    pub unproved: Option<Output>,
+    pub unproved: Option<CompilerOutput>,
 }
 
 /// The output of a compilation.
-pub struct Output {
+pub struct CompilerOutput {
     /// The checked program, which the reference evaluator runs.
     pub program: hir::Program,
     /// The plan.
@@ -152,7 +152,7 @@ fn finish(
     mut checked: types::Checked,
     files: &[SourceFile],
     diagnostics: &mut Vec<Diagnostic>,
-) -> Output {
+) -> CompilerOutput {
     let properties = (!checked.program.properties.is_empty()).then(|| {
         let claims = property::prove(&checked.program, files);
         Properties { claimed: checked.program.clone(), claims }
@@ -190,7 +190,7 @@ fn finish(
     // The findings that the prover makes about whole tools are in the report of `verify`.
     diagnostics.extend(lint::all(&checked.program, None, &lint::NoProver));
     let program = checked.program;
-    Output { program, plan, lowered, verification, sources, properties, scenarios }
+    CompilerOutput { program, plan, lowered, verification, sources, properties, scenarios }
 }
 
 /// Reports invariants that are declared `proved` and are not proved for every tool.

@@ -2,7 +2,7 @@
 
 use crate::error::GuardError;
 use crate::sources::{self, CompiledSource};
-use guard_compiler::Output;
+use guard_compiler::CompilerOutput;
 use guard_compiler::hir::Program;
 use guard_compiler::scenario::Scenario;
 use guard_contract::Checker;
@@ -154,7 +154,8 @@ impl Guard {
     /// The errors of [`Guard::compile`].
     pub fn from_compiled(source: CompiledSource) -> Result<Guard, GuardError> {
         let CompiledSource { compilation, shown, .. } = source;
-        let Some(Output { plan, lowered, sources, program, scenarios, .. }) = compilation.output
+        let Some(CompilerOutput { plan, lowered, sources, program, scenarios, .. }) =
+            compilation.output
         else {
             return Err(GuardError::Source { files: shown, diagnostics: compilation.diagnostics });
         };

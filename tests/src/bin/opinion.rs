@@ -4,7 +4,7 @@
 //! below `specs`. A claim that a solver refutes ends it with 1; so does a solver that cannot be run, and one that is never asked.
 
 use guard_compiler::verify::{Width, verify_at};
-use guard_compiler::{Loader, Output, SourceFile, compile};
+use guard_compiler::{CompilerOutput, Loader, SourceFile, compile};
 use guard_plan::random::Rng;
 use guard_tests::opinion::{Questions, questions};
 use guard_tests::{compiled, guards_in, small, steps};
@@ -69,7 +69,11 @@ fn bundled() -> Vec<std::path::PathBuf> {
     ["examples", "seeds"].iter().flat_map(|folder| guards_in(&specs.join(folder))).collect()
 }
 
-fn ask_all(output: &Output, solvers: &[String], tally: &mut OpinionTally) -> Result<(), String> {
+fn ask_all(
+    output: &CompilerOutput,
+    solvers: &[String],
+    tally: &mut OpinionTally,
+) -> Result<(), String> {
     tally.guards += 1;
     // Bounds of sessions are not told to this encoder, so it is asked only about what one step alone proves.
     let said = verify_at(&output.lowered, Width::REAL);

@@ -3,7 +3,7 @@
 //! `oracle Z3 [GUARDS]`: prints how many goals both decide alike, and how many z3 proves that the prover leaves open. Fails if
 //! something is proved that z3 refutes, and if z3 cannot be run: an oracle that is not there is no oracle.
 
-use guard_compiler::Output;
+use guard_compiler::CompilerOutput;
 use guard_compiler::verify::smt::{OpenGoal, PROLOGUE, open_goals};
 use guard_plan::plan::Claim;
 use guard_plan::random::Rng;
@@ -47,7 +47,7 @@ struct OracleTally {
     unknown: usize,
 }
 
-fn compare(z3: &str, output: &Output, tally: &mut OracleTally) -> Result<(), String> {
+fn compare(z3: &str, output: &CompilerOutput, tally: &mut OracleTally) -> Result<(), String> {
     let plan = &output.plan;
     // Which invariants may be assumed depends on what is proved of observations, and which bounds on what is proved of
     // settlements: those proofs stay.

@@ -7,7 +7,7 @@
 pub mod cases;
 pub mod grammar;
 
-use guard_compiler::Output;
+use guard_compiler::CompilerOutput;
 use guard_compiler::verify::{Verification, verify};
 use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
@@ -38,7 +38,7 @@ pub struct BoundCounts {
 
 /// Plays so many sessions; the error is the first thing that is not so.
 pub fn try_guard(
-    output: &Output,
+    output: &CompilerOutput,
     rng: &mut Rng,
     sessions: usize,
     tried: &mut BoundCounts,

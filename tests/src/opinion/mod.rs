@@ -10,7 +10,7 @@ mod values;
 
 use crate::steps::split_program;
 use exprs::SmtEnv;
-use guard_compiler::Output;
+use guard_compiler::CompilerOutput;
 use guard_compiler::hir::{ClauseKind, Program, Tool};
 use guard_compiler::verify::Verification;
 use guard_plan::plan::{Claim, Plan};
@@ -68,7 +68,11 @@ pub struct SolverQuestions {
 }
 
 /// The questions about what was said of a tool; none where nothing was claimed.
-pub fn questions(output: &Output, said: &Verification, tool: u32) -> Option<SolverQuestions> {
+pub fn questions(
+    output: &CompilerOutput,
+    said: &Verification,
+    tool: u32,
+) -> Option<SolverQuestions> {
     let plan = &output.lowered;
     let proofs = || said.proofs.iter().filter(|proof| proof.claim.tool() == tool);
     let impossible = said.impossible.iter().any(|one| one.tool == tool);

@@ -10,7 +10,7 @@ pub mod points;
 mod scenarios;
 
 use counts::MeasureCounts;
-use guard_compiler::Output;
+use guard_compiler::CompilerOutput;
 use guard_compiler::hir::{ExprKind, Invariant, Program};
 use guard_compiler::reference::{Judgement, ReferenceSession};
 use guard_compiler::verify::{Verification, verify};
@@ -76,7 +76,7 @@ impl ToolClaims {
 
 /// Tries all claims of a guard with so many calls for each tool; the error is the first claim that does not hold.
 pub fn try_guard(
-    output: &Output,
+    output: &CompilerOutput,
     rng: &mut Rng,
     calls: usize,
     tried: &mut StepCounts,

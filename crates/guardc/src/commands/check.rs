@@ -8,7 +8,7 @@ use crate::files::{self, InputText};
 use crate::project::{self, Compiled};
 use crate::report::{Finding, FindingFormat, FindingReport, TextRange};
 use crate::term::{Console, Progress};
-use guard_compiler::{Output, SourceFile};
+use guard_compiler::{CompilerOutput, SourceFile};
 use guard_syntax::span::FileId;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -136,7 +136,12 @@ pub fn is_library(text: &str) -> bool {
 }
 
 /// Adds a finding for each tool over the limit of `guard.toml`.
-pub fn over_bound(report: &mut FindingReport, output: &Output, shown: &[SourceFile], max: u64) {
+pub fn over_bound(
+    report: &mut FindingReport,
+    output: &CompilerOutput,
+    shown: &[SourceFile],
+    max: u64,
+) {
     for tool in output.plan.tools.iter().filter(|tool| tool.steps > max) {
         let span = output.sources.spans.get(tool.span as usize);
         let file = span.and_then(|span| shown.get(span.file as usize)).or(shown.first());
@@ -168,7 +173,7 @@ pub fn over_bound(report: &mut FindingReport, output: &Output, shown: &[SourceFi
     }
 }
 
-fn cost_table(output: &Output) -> String {
+fn cost_table(output: &CompilerOutput) -> String {
     let mut tools: Vec<_> = output.plan.tools.iter().map(|t| (t.steps, t.name.as_str())).collect();
     tools.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
     let width = tools.iter().map(|(_, name)| name.len()).max().unwrap_or(0).max(4);

@@ -2,7 +2,7 @@
 //! with the diagnostic.
 
 use guard_compiler::explore::{self, ExplorationLimits, RuleKind};
-use guard_compiler::{Compilation, Output};
+use guard_compiler::{Compilation, CompilerOutput};
 use guard_syntax::diagnostic::Diagnostic;
 
 /// Returns the diagnostics of a compilation. The diagnostic of an unproved invariant includes a
@@ -15,7 +15,7 @@ pub fn told(compilation: &Compilation) -> Vec<Diagnostic> {
     diagnostics
 }
 
-fn tell(output: &Output, diagnostics: &mut [Diagnostic]) {
+fn tell(output: &CompilerOutput, diagnostics: &mut [Diagnostic]) {
     let explored = explore::explore(&output.program, &ExplorationLimits::default(), &|| false);
     for diagnostic in diagnostics.iter_mut().filter(|diagnostic| diagnostic.is_error()) {
         let about = explored.rules.iter().find(|(rule, _)| {

@@ -17,7 +17,7 @@ use crate::project;
 use crate::report::FindingReport;
 use crate::term::{Console, Progress};
 use coverage::{Coverage, CoveredRule};
-use guard_compiler::{Output, SourceFile};
+use guard_compiler::{CompilerOutput, SourceFile};
 use runner::TestResult;
 use std::path::PathBuf;
 pub use text::reason_lines;
@@ -194,7 +194,11 @@ fn one(
     Ok(())
 }
 
-fn suite(args: &Args, output: &Output, shown: &[SourceFile]) -> Result<TestedGuard, Failure> {
+fn suite(
+    args: &Args,
+    output: &CompilerOutput,
+    shown: &[SourceFile],
+) -> Result<TestedGuard, Failure> {
     let plan = plans::loaded(output.plan.clone(), output.sources.clone())?;
     let guard = crate::play::guard(plan.clone())?;
     let mut coverage = Coverage::new(&plan);

@@ -5,7 +5,7 @@ use super::Args;
 use crate::failure::Failure;
 use crate::files;
 use crate::term::Console;
-use guard_compiler::Output;
+use guard_compiler::CompilerOutput;
 use guard_plan::encode;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ const FINDINGS: &str = "findings\n";
 
 impl Cache {
     /// Returns the location of the report for these inputs.
-    pub fn new(folder: &Path, args: &Args, output: &Output, term: &Console) -> Cache {
+    pub fn new(folder: &Path, args: &Args, output: &CompilerOutput, term: &Console) -> Cache {
         let mut hash = Sha256::new();
         hash.update(env!("CARGO_PKG_VERSION"));
         hash.update(encode::to_bytes(&output.lowered, &output.sources));

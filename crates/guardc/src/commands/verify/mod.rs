@@ -16,7 +16,7 @@ use crate::term::Console;
 use cache::Cache;
 use guard_compiler::explore::{self, EffectCheck, Exploration, ExplorationLimits};
 use guard_compiler::verify::smt::{self, OpenGoal};
-use guard_compiler::{Compilation, Output, diff, lint, property};
+use guard_compiler::{Compilation, CompilerOutput, diff, lint, property};
 use guard_syntax::diagnostic::Diagnostic;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ pub struct Args {
 
 /// The parts of a report.
 struct VerifyParts<'v> {
-    output: &'v Output,
+    output: &'v CompilerOutput,
     /// The solver's answers to open goals, in the order of the claims.
     solved: Vec<(OpenGoal, solver::SolverResult)>,
     /// The exploration; `None` if there was none.
@@ -164,7 +164,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
 }
 
 /// Returns the limits of the exploration, and how many times the usual ones they are.
-fn limits(args: &Args, output: &Output) -> (ExplorationLimits, usize) {
+fn limits(args: &Args, output: &CompilerOutput) -> (ExplorationLimits, usize) {
     let seeds = explore::events_of(&output.scenarios, &[&output.program]);
     let effects = unproved(output);
     let usual = ExplorationLimits::default();
@@ -181,7 +181,7 @@ fn limits(args: &Args, output: &Output) -> (ExplorationLimits, usize) {
 }
 
 /// Returns the checks of effects that are left to the kernel.
-fn unproved(output: &Output) -> Vec<EffectCheck> {
+fn unproved(output: &CompilerOutput) -> Vec<EffectCheck> {
     let plan = &output.plan;
     let verification = &output.verification;
     let pairs = verification.pairs.iter().map(|pair| {

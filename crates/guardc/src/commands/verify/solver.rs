@@ -5,7 +5,7 @@
 use crate::failure::Failure;
 use crate::files;
 use crate::term::{Console, Progress};
-use guard_compiler::Output;
+use guard_compiler::CompilerOutput;
 use guard_compiler::verify::smt::{OpenGoal, PROLOGUE};
 use guard_plan::lines::read_text_line;
 use guard_plan::plan::{Plan, Proof};
@@ -67,7 +67,7 @@ pub fn emit(folder: &Path, plan: &Plan, goals: &[OpenGoal]) -> Result<(), Failur
 /// Asks about every goal.
 pub fn ask_all(
     path: &Path,
-    output: &Output,
+    output: &CompilerOutput,
     goals: Vec<OpenGoal>,
     term: &Console,
 ) -> Result<Vec<(OpenGoal, SolverResult)>, Failure> {
@@ -94,7 +94,7 @@ pub fn ask_all(
 }
 
 /// Returns the proofs found with a solver's hints.
-pub fn proofs(path: &Path, output: &Output, term: &Console) -> Result<Vec<Proof>, Failure> {
+pub fn proofs(path: &Path, output: &CompilerOutput, term: &Console) -> Result<Vec<Proof>, Failure> {
     let goals = guard_compiler::verify::smt::open_goals(&output.plan);
     let mut proofs = Vec::new();
     let mut progress = Progress::new(term, "asking the solver", goals.len());
@@ -110,7 +110,7 @@ pub fn proofs(path: &Path, output: &Output, term: &Console) -> Result<Vec<Proof>
     Ok(proofs)
 }
 
-fn weighed(output: &Output, goal: &OpenGoal, answer: SolverAnswer) -> SolverResult {
+fn weighed(output: &CompilerOutput, goal: &OpenGoal, answer: SolverAnswer) -> SolverResult {
     match answer {
         SolverAnswer::Unsat(core) if goal.proof(&core).is_some() => SolverResult::Certified,
         SolverAnswer::Unsat(_) => SolverResult::Holds,

@@ -14,7 +14,7 @@ use crate::project::{self, Compiled};
 use crate::report::FindingReport;
 use crate::term::{Console, Progress, Style, count};
 use guard_compiler::diff::{Answer, WitnessLimits, diff};
-use guard_compiler::{Output, SourceFile};
+use guard_compiler::{CompilerOutput, SourceFile};
 use mutants::{Mutant, mutants};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -89,7 +89,7 @@ pub fn run(args: &Args, inputs: &[InputText], config: &Config, term: &Console) -
 }
 
 /// Returns true if every wanted test passes.
-fn passes(args: &Args, output: &Output, shown: &[SourceFile]) -> Result<bool, Failure> {
+fn passes(args: &Args, output: &CompilerOutput, shown: &[SourceFile]) -> Result<bool, Failure> {
     Ok(suite(args, output, shown)?.ran.iter().all(|test| test.failure.is_none()))
 }
 
@@ -97,7 +97,7 @@ fn passes(args: &Args, output: &Output, shown: &[SourceFile]) -> Result<bool, Fa
 struct MutatedGuard<'g> {
     path: &'g PathBuf,
     text: &'g str,
-    output: &'g Output,
+    output: &'g CompilerOutput,
     file: &'g str,
 }
 
@@ -131,7 +131,7 @@ impl MutatedGuard<'_> {
     }
 
     /// Returns true if the comparison proves that both guards are equivalent, without a search.
-    fn decides_like(&self, mutant: &Output) -> bool {
+    fn decides_like(&self, mutant: &CompilerOutput) -> bool {
         let limits = WitnessLimits { states: 0, calls: 0, climbs: 0, ..WitnessLimits::default() };
         let found = diff(&self.output.program, &mutant.program, &limits, &|| true);
         let no = |looser: bool| found.answers(looser).all(|answer| matches!(answer, Answer::No));
