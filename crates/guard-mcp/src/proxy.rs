@@ -351,6 +351,27 @@ impl<G: CallGate> McpProxy<G> {
         std::mem::take(&mut self.out)
     }
 
+    /// Processes a batch. Its messages are handled one by one. If all pass, the line passes
+    /// unchanged.
+    fn batch(
+        &mut self,
+        messages: &[Json],
+        line: &[u8],
+        handle: fn(&mut Self, &Json, Vec<u8>),
+        passed: fn(McpLink, Vec<u8>) -> ProxyOutput,
+    ) {
+        let before = self.out.len();
+        let mut lines = Vec::with_capacity(messages.len());
+        for message in messages {
+            lines.push(passed(self.link, reply::line(message)));
+            handle(self, message, reply::line(message));
+        }
+        if self.out[before..] == lines[..] {
+            self.out.truncate(before);
+            self.out.push(passed(self.link, whole(line)));
+        }
+    }
+
     /// Sends a message to the client of the current line.
     fn send_to_client(&mut self, message: &Json) {
         self.pass_to_client(reply::line(message));

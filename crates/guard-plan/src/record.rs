@@ -219,6 +219,35 @@ pub struct Propose<'a> {
     pub sealed: Option<String>,
 }
 
+impl<'a> Propose<'a> {
+    /// Returns a proposal without changes, charges, notes or questions.
+    pub fn plain(
+        tool: Cow<'a, str>,
+        args: Cow<'a, Json>,
+        verdict: Cow<'a, Verdict>,
+    ) -> Propose<'a> {
+        Propose {
+            tool,
+            args,
+            unreadable: None,
+            verdict,
+            asked: Cow::Borrowed(&[]),
+            served: None,
+            changes: Cow::Borrowed(&[]),
+            learned: 0,
+            forgotten: 0,
+            halted: false,
+            charged: Cow::Borrowed(&[]),
+            items: Cow::Borrowed(&[]),
+            notes: Cow::Borrowed(&[]),
+            feedback: Cow::Borrowed(&[]),
+            rechecked: 0,
+            broken_proof: None,
+            sealed: None,
+        }
+    }
+}
+
 /// The settlement of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

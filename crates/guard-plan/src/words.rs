@@ -36,6 +36,24 @@ pub fn count(number: impl std::fmt::Display, noun: &str) -> String {
     format!("{number} {noun}{plural}")
 }
 
+/// Formats a number with commas between thousands: `12,345,678`.
+///
+/// ```
+/// assert_eq!(guard_plan::words::grouped(999), "999");
+/// assert_eq!(guard_plan::words::grouped(12_345_678), "12,345,678");
+/// ```
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 /// Formats a duration in the notation of the language: `5m`, `1h30m`, `250ms`.
 pub fn duration(millis: i64) -> String {
     const UNITS: [(&str, u64); 6] = [

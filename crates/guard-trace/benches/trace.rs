@@ -57,25 +57,9 @@ fn call() -> Call {
 /// Writes a proposal and its settlement, and passes each line to `each`.
 fn pair(chain: &mut Chain, call: &Call, n: u64, each: &mut dyn FnMut(&[u8])) {
     let id = format!("call_{n}");
-    let propose = Propose {
-        tool: "write_file".into(),
-        args: Cow::Borrowed(&call.args),
-        unreadable: None,
-        verdict: Cow::Borrowed(&call.verdict),
-        asked: Cow::Borrowed(&call.asked),
-        served: None,
-        changes: Cow::Borrowed(&[]),
-        learned: 0,
-        forgotten: 0,
-        halted: false,
-        charged: Cow::Borrowed(&[]),
-        items: Cow::Borrowed(&[]),
-        notes: Cow::Borrowed(&[]),
-        feedback: Cow::Borrowed(&[]),
-        rechecked: 0,
-        broken_proof: None,
-        sealed: None,
-    };
+    let (args, verdict) = (Cow::Borrowed(&call.args), Cow::Borrowed(&call.verdict));
+    let asked = Cow::Borrowed(&call.asked[..]);
+    let propose = Propose { asked, ..Propose::plain("write_file".into(), args, verdict) };
     let at = 1_767_000_000_000 + i64::try_from(n).unwrap_or_default();
     each(chain.append(at, Kind::Propose, Some(&id), &propose));
     let changes = Cow::Borrowed(&call.changes[..]);

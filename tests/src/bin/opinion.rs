@@ -6,7 +6,7 @@
 use guard_compiler::verify::{Width, verify_at};
 use guard_compiler::{CompilerOutput, Loader, SourceFile, compile};
 use guard_plan::random::Rng;
-use guard_tests::opinion::{Questions, questions};
+use guard_tests::opinion::{SolverQuestions, questions};
 use guard_tests::{compiled, guards_in, small, steps};
 use std::io::Write;
 use std::path::Path;
@@ -100,7 +100,7 @@ fn ask_all(
 }
 
 /// One answer a claim.
-fn ask(solver: &str, asked: &Questions) -> Result<Vec<String>, String> {
+fn ask(solver: &str, asked: &SolverQuestions) -> Result<Vec<String>, String> {
     let failed = |error: std::io::Error| format!("cannot run `{solver}`: {error}");
     let mut words = solver.split_whitespace();
     let mut child = Command::new(words.next().unwrap_or_default())

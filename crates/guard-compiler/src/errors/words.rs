@@ -78,20 +78,7 @@ pub(crate) fn chain(names: &[&str]) -> String {
     format!("{} → ({between} more) → {}", head.join(" → "), tail.join(" → "))
 }
 
-pub(crate) use guard_plan::words::count;
-
-/// Formats a number as `12,345,678`.
-pub(crate) fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
+pub(crate) use guard_plan::words::{count, grouped};
 
 pub(super) fn list<'a>(mut names: impl Iterator<Item = &'a str>) -> String {
     let shown: Vec<String> = names.by_ref().take(12).map(|n| format!("`{n}`")).collect();

@@ -63,11 +63,7 @@ impl TypeChecker<'_, '_> {
         span: Span,
         scope: &mut Scope,
     ) -> Expr {
-        let element = match wanted {
-            Some(Type::List(element, _) | Type::Set(element, _)) => Some((**element).clone()),
-            _ => None,
-        };
-        let (xs, ty) = self.members(xs, element, scope);
+        let (xs, ty) = self.members(xs, element(wanted), scope);
         let n = xs.len() as u64;
         typed(ExprKind::List(xs), Type::List(ty.into(), Some(n)), span)
     }
@@ -83,11 +79,7 @@ impl TypeChecker<'_, '_> {
             let ty = Type::Map(*key, value.clone(), Some(0));
             return typed(ExprKind::Map(Vec::new()), ty, span);
         }
-        let element = match wanted {
-            Some(Type::List(element, _) | Type::Set(element, _)) => Some((**element).clone()),
-            _ => None,
-        };
-        let (xs, ty) = self.members(xs, element, scope);
+        let (xs, ty) = self.members(xs, element(wanted), scope);
         let n = xs.len() as u64;
         typed(ExprKind::Set(xs), Type::Set(ty.into(), Some(n)), span)
     }
@@ -182,5 +174,13 @@ impl TypeChecker<'_, '_> {
             });
         }
         typed(ExprKind::Record(values), Type::Record(id), span)
+    }
+}
+
+/// Returns the type of the elements of a wanted list or set.
+fn element(wanted: Option<&Type>) -> Option<Type> {
+    match wanted {
+        Some(Type::List(element, _) | Type::Set(element, _)) => Some((**element).clone()),
+        _ => None,
     }
 }

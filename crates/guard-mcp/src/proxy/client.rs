@@ -53,24 +53,13 @@ impl<G: CallGate> McpProxy<G> {
         self.send_to_client(&reply::error(&id, PARSE_ERROR, &format!("not forwarded: {why}")));
     }
 
-    /// Processes a batch. Its messages are handled one by one. If all pass, the line passes
-    /// unchanged.
     fn client_batch(&mut self, messages: &[Json], line: &[u8]) {
         if messages.iter().any(|message| !matches!(message, Json::Object(_))) {
             let why = "a batch holds messages only";
             self.send_to_client(&reply::error(&Json::Null, INVALID_REQUEST, why));
             return;
         }
-        let before = self.out.len();
-        let mut lines = Vec::with_capacity(messages.len());
-        for message in messages {
-            lines.push(ProxyOutput::ToServer(self.link, reply::line(message)));
-            self.client_message(message, reply::line(message));
-        }
-        if self.out[before..] == lines[..] {
-            self.out.truncate(before);
-            self.pass_to_server(whole(line));
-        }
+        self.batch(messages, line, Self::client_message, ProxyOutput::ToServer);
     }
 
     fn client_message(&mut self, json: &Json, line: Vec<u8>) {

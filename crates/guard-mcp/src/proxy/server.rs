@@ -22,7 +22,9 @@ impl<G: CallGate> McpProxy<G> {
             return self.take();
         }
         match Json::parse_bytes(line) {
-            Ok(Json::Array(messages)) => self.server_batch(&messages, line),
+            Ok(Json::Array(messages)) => {
+                self.batch(&messages, line, Self::server_message, ProxyOutput::ToClient);
+            }
             Ok(message) => self.server_message(&message, whole(line)),
             Err(error) => {
                 let mut scanner = IdScanner::default();
@@ -71,19 +73,6 @@ impl<G: CallGate> McpProxy<G> {
                 self.send_to_client(&reply::error(&id, INTERNAL_ERROR, &text));
             }
             None => {}
-        }
-    }
-
-    fn server_batch(&mut self, messages: &[Json], line: &[u8]) {
-        let before = self.out.len();
-        let mut lines = Vec::with_capacity(messages.len());
-        for message in messages {
-            lines.push(ProxyOutput::ToClient(self.link, reply::line(message)));
-            self.server_message(message, reply::line(message));
-        }
-        if self.out[before..] == lines[..] {
-            self.out.truncate(before);
-            self.pass_to_client(whole(line));
         }
     }
 

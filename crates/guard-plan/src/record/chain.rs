@@ -155,29 +155,12 @@ mod tests {
         let mut chain = Chain::default();
         let resume = |by: &'static str| Resume { role: "boss".into(), by: by.into() };
         let args = Json::parse(r#"{"n": 1.50}"#).unwrap();
+        let decision = crate::verdict::Decision::Allow;
+        let verdict = Verdict { decision, reasons: vec![], shadowed: vec![] };
+        let asked = vec![Asked::Probe { name: "p".into(), answered: true, answer: Json::Null }];
         let propose = Propose {
-            tool: "a".into(),
-            args: Cow::Borrowed(&args),
-            unreadable: None,
-            verdict: Cow::Owned(Verdict {
-                decision: crate::verdict::Decision::Allow,
-                reasons: vec![],
-                shadowed: vec![],
-            }),
-            asked: vec![Asked::Probe { name: "p".into(), answered: true, answer: Json::Null }]
-                .into(),
-            served: None,
-            changes: Cow::Borrowed(&[]),
-            learned: 0,
-            forgotten: 0,
-            halted: false,
-            charged: Cow::Borrowed(&[]),
-            items: Cow::Borrowed(&[]),
-            notes: Cow::Borrowed(&[]),
-            feedback: Cow::Borrowed(&[]),
-            rechecked: 0,
-            broken_proof: None,
-            sealed: None,
+            asked: asked.into(),
+            ..Propose::plain("a".into(), Cow::Borrowed(&args), Cow::Owned(verdict))
         };
         let mut lines = Vec::new();
         let mut keep = |line: &[u8]| lines.push(String::from_utf8(line.to_vec()).unwrap());

@@ -158,29 +158,10 @@ impl RecordBuilder {
         if ran {
             self.pending.insert(id.to_owned(), call.clone());
         }
-        let propose = Propose {
-            tool: tool.to_owned().into(),
-            args: Cow::Owned(args),
-            unreadable: None,
-            verdict: Cow::Owned(Verdict {
-                decision: if ran { Decision::Allow } else { Decision::Deny },
-                reasons: Vec::new(),
-                shadowed: Vec::new(),
-            }),
-            asked: Cow::Borrowed(&[]),
-            served: None,
-            changes: Cow::Borrowed(&[]),
-            learned: 0,
-            forgotten: 0,
-            halted: false,
-            charged: Cow::Borrowed(&[]),
-            items: Cow::Borrowed(&[]),
-            notes: Cow::Borrowed(&[]),
-            feedback: Cow::Borrowed(&[]),
-            rechecked: 0,
-            broken_proof: None,
-            sealed: None,
-        };
+        let decision = if ran { Decision::Allow } else { Decision::Deny };
+        let verdict = Verdict { decision, reasons: Vec::new(), shadowed: Vec::new() };
+        let tool = tool.to_owned().into();
+        let propose = Propose::plain(tool, Cow::Owned(args), Cow::Owned(verdict));
         Some(self.record(at, Some(call), Payload::Propose(propose)))
     }
 

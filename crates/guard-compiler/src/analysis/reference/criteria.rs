@@ -163,7 +163,7 @@ impl ReferenceSession<'_> {
 
     /// Returns a path of the workspace as people write it.
     fn shown<'t>(&self, path: &'t str) -> &'t str {
-        let below = self.workspace.trim_end_matches('/').to_string() + "/";
+        let below = self.read.workspace.trim_end_matches('/').to_string() + "/";
         path.strip_prefix(&below).unwrap_or(path)
     }
 }

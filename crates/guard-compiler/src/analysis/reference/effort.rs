@@ -13,11 +13,11 @@ const A_STEP: usize = 16;
 impl ReferenceSession<'_> {
     /// Returns the steps of this session and of all that it was copied to and from.
     pub(crate) fn steps(&self) -> u64 {
-        self.steps.get()
+        self.read.steps.get()
     }
 
     pub(super) fn count_steps(&self, steps: usize) {
-        self.steps.set(self.steps.get().saturating_add(steps as u64));
+        self.read.steps.set(self.read.steps.get().saturating_add(steps as u64));
     }
 
     /// Counts the steps of reading or copying a value.

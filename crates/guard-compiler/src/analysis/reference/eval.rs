@@ -113,7 +113,7 @@ impl ReferenceSession<'_> {
                 self.count_value(&part);
                 part.into_owned()
             }
-            K::Workspace => Value::Path((*self.workspace).into()),
+            K::Workspace => Value::Path((*self.read.workspace).into()),
             K::Now => Value::Time(self.now),
             K::Said => {
                 self.count_walk(self.said.len());
@@ -175,7 +175,7 @@ impl ReferenceSession<'_> {
             },
             K::Matches(operand, pattern) => match &*self.part(operand, env)? {
                 Value::String(text) => {
-                    Value::Bool(self.regexes.get(pattern).is_some_and(|r| r.is_match(text)))
+                    Value::Bool(self.read.regexes.get(pattern).is_some_and(|r| r.is_match(text)))
                 }
                 _ => Value::Bool(false),
             },
@@ -303,7 +303,7 @@ impl ReferenceSession<'_> {
     }
 
     pub(super) fn path(&self, literal: &str) -> Value {
-        guard_plan::path::normalise(&self.workspace, literal)
+        guard_plan::path::normalise(&self.read.workspace, literal)
             .map_or(Value::None, |p| Value::Path(p.as_ref().into()))
     }
 
@@ -446,18 +446,18 @@ impl ReferenceSession<'_> {
         open: bool,
     ) -> Result<Value, String> {
         let matches = |id: u32, text: &str| {
-            let pattern = self.tables.regexes.iter().nth(id as usize);
-            pattern.and_then(|p| self.regexes.get(p)).is_some_and(|r| r.is_match(text))
+            let pattern = self.read.tables.regexes.iter().nth(id as usize);
+            pattern.and_then(|p| self.read.regexes.get(p)).is_some_and(|r| r.is_match(text))
         };
         let decoder = guard_plan::decode::Decoder {
-            types: &self.types,
-            workspace: &self.workspace,
+            types: &self.read.types,
+            workspace: &self.read.workspace,
             open,
-            coercions: if open { &self.coercions } else { &[] },
+            coercions: if open { &self.read.coercions } else { &[] },
             matches: &matches,
         };
         decoder
-            .decode_as(self.tables.ty(ty), forms, json)
+            .decode_as(self.read.tables.ty(ty), forms, json)
             .map_err(|problems| problems.iter().map(|p| p.to_string() + "; ").collect())
     }
 }

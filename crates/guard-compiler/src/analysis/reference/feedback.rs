@@ -189,12 +189,12 @@ impl ReferenceSession<'_> {
 
     /// Returns a value as a text that cannot forge anything.
     fn escaped(&self, e: &Expr, value: &Value) -> String {
-        let ty = self.tables.shown_ty(&e.ty);
+        let ty = self.read.tables.shown_ty(&e.ty);
         let said = match value {
             Value::String(text) | Value::Path(text) => text.to_string(),
             Value::Url(url) => url.text.to_string(),
             Value::Duration(millis) => spoken(*millis),
-            other => guard_plan::render::value(&self.types, ty, other),
+            other => guard_plan::render::value(&self.read.types, ty, other),
         };
         let mut text: Vec<char> = said.chars().collect();
         if text.len() > MOST {

@@ -238,11 +238,11 @@ impl ReferenceSession<'_> {
         let item = &self.items[lifecycle][at];
         let field = |(field, value): (&crate::hir::Field, &Value)| {
             let secret = &mut |_: &Value| text(render::SECRET);
-            let ty = self.tables.ty(&field.ty);
+            let ty = self.read.tables.ty(&field.ty);
             let json = if field.secret {
                 text(render::SECRET)
             } else {
-                render::to_json_redacted(&self.types, ty, value, secret)
+                render::to_json_redacted(&self.read.types, ty, value, secret)
             };
             (field.name.as_str().into(), json)
         };

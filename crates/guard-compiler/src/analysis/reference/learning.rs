@@ -81,13 +81,15 @@ impl ReferenceSession<'_> {
     /// teacher and its JSON.
     pub fn facts(&self) -> impl Iterator<Item = (&str, Vec<(u64, String, Json)>)> {
         self.program.facts.iter().zip(&self.facts).map(|(fact, table)| {
-            let ty = self.tables.ty(&Type::Record(fact.row));
+            let ty = self.read.tables.ty(&Type::Record(fact.row));
             let json = |row: &TaughtRow| {
                 let record = Value::Record(row.values.clone());
-                let json =
-                    guard_plan::render::to_json_redacted(&self.types, ty, &record, &mut |_| {
-                        Json::string(guard_plan::render::SECRET)
-                    });
+                let json = guard_plan::render::to_json_redacted(
+                    &self.read.types,
+                    ty,
+                    &record,
+                    &mut |_| Json::string(guard_plan::render::SECRET),
+                );
                 (row.number, row.by.clone(), json)
             };
             (fact.name.as_str(), table.rows.iter().map(json).collect())
@@ -120,10 +122,11 @@ impl ReferenceSession<'_> {
         let by = format!("prompt {}", self.prompts);
         self.source(SourceKind::Prompt, &Value::String(text.into()), &by, world);
         self.see_text(text, origins::PROMPT);
-        if self.tables.mentions {
+        if self.read.tables.mentions {
             hear(&mut self.said, text);
         }
-        if self.tables.confidential && !guard_plan::disclosure::hear(&mut self.privates.told, text)
+        if self.read.tables.confidential
+            && !guard_plan::disclosure::hear(&mut self.privates.told, text)
         {
             self.outcome.note(NoteKind::Warning, "may_read");
         }
@@ -132,8 +135,8 @@ impl ReferenceSession<'_> {
     }
 
     fn source(&mut self, kind: SourceKind, said: &Value, by: &str, world: Answerer) {
-        let orders = self.lessons.clone();
-        let sources = self.program.sources.iter().zip(&orders.of_sources);
+        let read = self.read.clone();
+        let sources = self.program.sources.iter().zip(&read.lessons.of_sources);
         let lessons =
             sources.filter(|(source, _)| source.kind == kind).flat_map(|(source, order)| {
                 order.iter().map(|at| {
@@ -156,9 +159,9 @@ impl ReferenceSession<'_> {
         let Some(at) = self.program.tools.iter().position(|known| std::ptr::eq(known, tool)) else {
             return;
         };
-        let orders = self.lessons.clone();
+        let read = self.read.clone();
         let mut learns = Vec::new();
-        for clause in orders.of_tools[at].iter().map(|at| &tool.clauses[*at]) {
+        for clause in read.lessons.of_tools[at].iter().map(|at| &tool.clauses[*at]) {
             let ClauseKind::Learn(learn) = &clause.kind else { continue };
             let Some(reliances) = self.trust.may_teach(at, learn) else {
                 self.outcome.note(NoteKind::Warning, &clause.rule.owner);

@@ -134,16 +134,9 @@ pub struct Misuse(pub String);
 #[derive(Clone)]
 pub struct ReferenceSession<'p> {
     program: &'p Program,
-    tables: Rc<Tables<'p>>,
-    lessons: Rc<learning::Lessons>,
-    types: Rc<Vec<TypeDef>>,
-    coercions: Rc<Vec<Coercion>>,
-    regexes: Rc<HashMap<Arc<str>, regex::Regex>>,
-    /// The steps of all sessions that were opened like this one.
-    steps: Rc<Cell<u64>>,
+    read: Rc<ReadProgram<'p>>,
     start: i64,
     now: i64,
-    workspace: Rc<str>,
     state: Rc<Vec<Rc<Value>>>,
     /// The untrusted values that variables have held.
     trust: Flow<'p>,
@@ -194,14 +187,14 @@ pub struct ReferenceSession<'p> {
 
 /// The tables and texts of a guard that its sessions share.
 struct ReadProgram<'p> {
-    program: &'p Program,
-    tables: Rc<Tables<'p>>,
-    lessons: Rc<learning::Lessons>,
-    types: Rc<Vec<TypeDef>>,
-    coercions: Rc<Vec<Coercion>>,
-    regexes: Rc<HashMap<Arc<str>, regex::Regex>>,
-    workspace: Rc<str>,
-    steps: Rc<Cell<u64>>,
+    tables: Tables<'p>,
+    lessons: learning::Lessons,
+    types: Vec<TypeDef>,
+    coercions: Vec<Coercion>,
+    regexes: HashMap<Arc<str>, regex::Regex>,
+    workspace: String,
+    /// The steps of all these sessions.
+    steps: Cell<u64>,
 }
 
 /// A value that was seen, and the indexes of its origins: the first one, then the others.
@@ -296,17 +289,16 @@ impl<'p> ReferenceSession<'p> {
             .collect();
         let workspace = guard_plan::path::normalise("/", workspace)
             .map_or_else(|_| "/".into(), |p| p.into_owned());
-        let program = ReadProgram {
-            program,
-            types: Rc::new(tables.type_rows()),
-            coercions: Rc::new(tables.coercions()),
-            lessons: Rc::new(learning::Lessons::new(program)),
-            tables: Rc::new(tables),
-            regexes: Rc::new(regexes),
-            workspace: workspace.into(),
-            steps: Rc::default(),
+        let read = ReadProgram {
+            types: tables.type_rows(),
+            coercions: tables.coercions(),
+            lessons: learning::Lessons::new(program),
+            tables,
+            regexes,
+            workspace,
+            steps: Cell::default(),
         };
-        Self::start(program, start, data)
+        Self::start(program, Rc::new(read), start, data)
     }
 
     /// Opens another session of the same guard in the same workspace. Nothing is read of the guard again, which takes longer
@@ -320,36 +312,20 @@ impl<'p> ReferenceSession<'p> {
         start: i64,
         data: Option<&Json>,
     ) -> Result<Self, (VarId, String)> {
-        let program = ReadProgram {
-            program: self.program,
-            types: self.types.clone(),
-            coercions: self.coercions.clone(),
-            lessons: self.lessons.clone(),
-            tables: self.tables.clone(),
-            regexes: self.regexes.clone(),
-            workspace: self.workspace.clone(),
-            steps: self.steps.clone(),
-        };
-        Self::start(program, start, data)
+        Self::start(self.program, self.read.clone(), start, data)
     }
 
     fn start(
-        read: ReadProgram<'p>,
+        program: &'p Program,
+        read: Rc<ReadProgram<'p>>,
         start: i64,
         data: Option<&Json>,
     ) -> Result<Self, (VarId, String)> {
-        let program = read.program;
         let mut session = ReferenceSession {
             program,
-            types: read.types,
-            coercions: read.coercions,
-            lessons: read.lessons,
-            tables: read.tables,
-            regexes: read.regexes,
+            read,
             start,
             now: start,
-            steps: read.steps,
-            workspace: read.workspace,
             state: Rc::default(),
             trust: Flow::clean(program),
             states: Vec::new(),

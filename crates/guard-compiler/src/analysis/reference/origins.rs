@@ -93,7 +93,7 @@ impl ReferenceSession<'_> {
     }
 
     fn see(&mut self, text: &str, origin: u32) {
-        if text.is_empty() || is_unreadable(text) || !self.tables.origins {
+        if text.is_empty() || is_unreadable(text) || !self.read.tables.origins {
             return;
         }
         match self.seen.iter().position(|seen| seen.0 == text) {
@@ -109,7 +109,7 @@ impl ReferenceSession<'_> {
     /// Records all values of a text as seen.
     pub(super) fn see_text(&mut self, text: &str, origin: u32) {
         // No rule asks for origins: parsing the text would be expensive and change nothing.
-        if !self.tables.origins {
+        if !self.read.tables.origins {
             return;
         }
         for word in text.split_whitespace() {
@@ -131,7 +131,7 @@ impl ReferenceSession<'_> {
     }
 
     fn see_path(&mut self, text: &str, origin: u32) {
-        if let Ok(normal) = path::normalise(&self.workspace.clone(), text) {
+        if let Ok(normal) = path::normalise(&self.read.workspace.clone(), text) {
             self.see(&normal, origin);
         }
     }
@@ -146,7 +146,7 @@ impl ReferenceSession<'_> {
     /// Records all values of a result as seen. The path to each value decides whether the value is
     /// trusted.
     pub(super) fn see_result(&mut self, json: &Json, trust: &Trust, endorsed: &Endorsements) {
-        if !self.tables.origins {
+        if !self.read.tables.origins {
             return;
         }
         for (extractor, text) in &endorsed.texts {

@@ -105,7 +105,7 @@ impl ReferenceSession<'_> {
         world: Answerer,
     ) -> Endorsements {
         let mut all = Endorsements::default();
-        if !self.tables.origins {
+        if !self.read.tables.origins {
             return all;
         }
         for clause in &tool.clauses {

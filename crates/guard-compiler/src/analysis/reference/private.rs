@@ -139,7 +139,7 @@ impl ReferenceSession<'_> {
         (raw, result): (&Json, &Value),
         world: Answerer,
     ) {
-        if !self.tables.confidential || tool.is_served() {
+        if !self.read.tables.confidential || tool.is_served() {
             return;
         }
         let mut all = Vec::new();
@@ -198,13 +198,13 @@ impl ReferenceSession<'_> {
         let enforced = |clause: &Clause| {
             matches!(clause.kind, ClauseKind::Private { .. }) && !clause.rule.shadow
         };
-        tool.clauses.iter().any(enforced) && self.tables.confidential && !tool.is_served()
+        tool.clauses.iter().any(enforced) && self.read.tables.confidential && !tool.is_served()
     }
 
     /// Returns true if the result of a tool may contain private text that is not recorded, in case
     /// it cannot be parsed.
     pub(super) fn may_hold_secrets(&self, tool: &Tool) -> bool {
-        let secret = |ty: &Type| holds_secrets(&self.types, self.tables.ty(ty));
+        let secret = |ty: &Type| holds_secrets(&self.read.types, self.read.tables.ty(ty));
         tool.params.iter().any(|param| param.secret || secret(&param.ty))
             || tool.returns.as_ref().is_some_and(secret)
     }

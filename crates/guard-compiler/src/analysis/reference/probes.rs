@@ -134,10 +134,10 @@ impl ReferenceSession<'_> {
 
     /// Returns the normalised path of a file of the workspace, or the error.
     pub(super) fn inside(&self, path: &str) -> Result<String, String> {
-        let normal = guard_plan::path::normalise(&self.workspace, path);
+        let normal = guard_plan::path::normalise(&self.read.workspace, path);
         let normal = normal.map_err(|e| e.to_string())?.into_owned();
-        let below = self.workspace.trim_end_matches('/').to_string() + "/";
-        if *normal == *self.workspace || normal.starts_with(&below) {
+        let below = self.read.workspace.trim_end_matches('/').to_string() + "/";
+        if *normal == *self.read.workspace || normal.starts_with(&below) {
             Ok(normal)
         } else {
             Err(format!("`{path}` is outside the workspace"))

@@ -46,7 +46,7 @@ impl ReferenceSession<'_> {
     }
 
     fn fits_bounds(&self, bounds: &StringBounds, text: &str) -> bool {
-        let matches = |pattern| self.regexes.get(pattern).is_some_and(|r| r.is_match(text));
+        let matches = |pattern| self.read.regexes.get(pattern).is_some_and(|r| r.is_match(text));
         bounds.max_chars.is_none_or(|max| text.chars().count() as u64 <= max)
             && bounds.max_bytes.is_none_or(|max| text.len() as u64 <= max)
             && bounds.patterns.iter().all(matches)

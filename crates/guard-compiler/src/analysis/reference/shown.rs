@@ -12,7 +12,7 @@ use guard_plan::words::WITHHELD;
 impl ReferenceSession<'_> {
     /// Returns a value of an expression as JSON.
     pub(super) fn json(&self, expr: &Expr, value: &Value) -> Json {
-        render::to_json(&self.types, self.tables.shown_ty(&expr.ty), value)
+        render::to_json(&self.read.types, self.read.tables.shown_ty(&expr.ty), value)
     }
 
     /// Computes the result that the agent reads.
@@ -29,7 +29,7 @@ impl ReferenceSession<'_> {
             return;
         }
         let mut shown = match (&tool.returns, result) {
-            (Some(ty), _) => render::to_json(&self.types, self.tables.ty(ty), result),
+            (Some(ty), _) => render::to_json(&self.read.types, self.read.tables.ty(ty), result),
             (None, Value::Json(json)) => Json::clone(json),
             (None, _) => Json::Null,
         };

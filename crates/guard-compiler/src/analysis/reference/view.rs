@@ -59,7 +59,7 @@ impl<'p> ReferenceSession<'p> {
     /// just begun.
     pub fn place_counted(&mut self, limit: u32, calls: usize) {
         let limits = 0..self.program.limits.len();
-        for at in limits.filter(|at| self.tables.limits.id(*at) == limit) {
+        for at in limits.filter(|at| self.read.tables.limits.id(*at) == limit) {
             for _ in 0..calls {
                 let call = self.allowed.len() as u64;
                 let args = Rc::default();
@@ -205,12 +205,12 @@ impl<'p> ReferenceSession<'p> {
 
     /// Returns a value as JSON.
     pub(crate) fn to_json(&self, ty: &Type, value: &Value) -> Json {
-        guard_plan::render::to_json(&self.types, self.tables.ty(ty), value)
+        guard_plan::render::to_json(&self.read.types, self.read.tables.ty(ty), value)
     }
 
     /// Returns a value as a text for people.
     pub(crate) fn words_of(&self, ty: &Type, value: &Value) -> String {
-        guard_plan::render::value(&self.types, self.tables.shown_ty(ty), value)
+        guard_plan::render::value(&self.read.types, self.read.tables.shown_ty(ty), value)
     }
 
     /// Parses JSON as an argument of a type.
@@ -235,6 +235,6 @@ impl<'p> ReferenceSession<'p> {
 
     /// Returns true if a rule asks for the origin of values.
     pub(crate) fn asks_origins(&self) -> bool {
-        self.tables.origins
+        self.read.tables.origins
     }
 }

@@ -1,10 +1,11 @@
 //! The report as one self-contained page, without scripts, light or dark by the reader's
 //! preference.
 
-use super::text::{counted, grouped, heading, shifted, unsaid};
+use super::text::{counted, heading, shifted, unsaid};
 use guard_plan::markup::escape;
 use guard_plan::render;
 use guard_plan::replay_report::{Aspect, Difference, ReplayReport, TimelineRow, View};
+use guard_plan::words::grouped;
 use std::fmt::Write as _;
 
 /// The width of a timeline.

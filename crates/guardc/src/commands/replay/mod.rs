@@ -11,7 +11,6 @@ mod work;
 pub use files::{ReplayInput, sources};
 pub use logs::{ReadLog, read_log};
 pub use meter::ReplayMeter;
-pub use text::grouped;
 
 use crate::config::Config;
 use crate::failure::{CommandResult, Exit, Failure};

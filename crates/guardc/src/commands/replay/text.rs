@@ -4,7 +4,7 @@ use crate::term::Style;
 use guard_plan::render;
 use guard_plan::replay_report::{Aspect, Difference, ReplayReport, SkippedLines, View};
 use guard_plan::verdict::Decision;
-use guard_plan::words::count;
+use guard_plan::words::{count, grouped};
 use std::fmt::Write as _;
 
 /// The maximum number of differences shown per kind.
@@ -13,19 +13,6 @@ const TOLD: usize = 3;
 const RULES: usize = 10;
 /// The maximum length of shown arguments, in characters.
 const ARGS_CHARS: usize = 80;
-
-/// Formats a number: `12,431`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
 
 /// Formats a number of things: `1 call`, `12,431 calls`.
 pub fn counted(number: u64, noun: &str) -> String {
@@ -299,17 +286,5 @@ fn views(out: &mut String, report: &ReplayReport) {
     if recorded.skipped > 0 {
         let calls = counted(recorded.skipped, "call");
         let _ = writeln!(out, "What became of {calls} that would not have run was left out.");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn numbers_are_grouped() {
-        let check = |number, expected: &str| assert_eq!(super::grouped(number), expected);
-        check(0, "0");
-        check(999, "999");
-        check(12_431, "12,431");
-        check(1_000_000, "1,000,000");
     }
 }

@@ -2,11 +2,11 @@
 
 use super::filter::Filter;
 use super::walk::walk;
-use crate::commands::replay::grouped;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::term::{Console, Style};
 use guard_plan::record::{Charge, Delivered, Payload, Record, StopDecision};
 use guard_plan::verdict::{Code, Decision};
+use guard_plan::words::grouped;
 use guard_plan::{decimal, render, time};
 use serde_json::json;
 use std::collections::BTreeMap;
