@@ -55,13 +55,17 @@ fn passes(bencher: Bencher, (pass, optimized): (&str, bool)) {
     let kernel = Kernel::new(loaded).expect("a kernel");
     let session = kernel.open("s", 0, "/ws").expect("a session");
     let args = json(args);
-    let mut scratch = Scratch::default();
     let proposal = Proposal { call: "c", tool: "work", args: (&args).into(), now: 1 };
-    let proposed = kernel.check(&session, &proposal, &mut NoWorld);
+    allowed(bencher, &kernel, &session, &proposal);
+}
+
+/// Measures the decision on a proposal that is allowed.
+fn allowed(bencher: Bencher, kernel: &Kernel, session: &SessionState, proposal: &Proposal<'_>) {
+    let mut scratch = Scratch::default();
+    let proposed = kernel.check(session, proposal, &mut NoWorld);
     assert!(proposed.verdict.reasons.is_empty(), "{:?}", proposed.verdict);
     bencher.bench_local(|| {
-        let proposal = black_box(&proposal);
-        black_box(kernel.check_with(&session, proposal, &mut NoWorld, &mut scratch))
+        black_box(kernel.check_with(session, black_box(proposal), &mut NoWorld, &mut scratch))
     });
 }
 
@@ -157,13 +161,7 @@ fn verdict(bencher: Bencher, others: usize, tool: &str, args: &str, approved: bo
         kernel.approve(&mut session, &approve).expect("an approval");
     }
     let proposal = Proposal { call: "c", tool, args: (&args).into(), now: 2 };
-    let mut scratch = Scratch::default();
-    let proposed = kernel.check(&session, &proposal, &mut NoWorld);
-    assert!(proposed.verdict.reasons.is_empty(), "{:?}", proposed.verdict);
-    bencher.bench_local(|| {
-        let proposal = black_box(&proposal);
-        black_box(kernel.check_with(&session, proposal, &mut NoWorld, &mut scratch))
-    });
+    allowed(bencher, &kernel, &session, &proposal);
 }
 
 /// One argument, one rule on the state, one map to write later.

@@ -176,18 +176,23 @@ impl Repairer<'_> {
         }
     }
 
-    fn step(&mut self, need: ExpectedToken) -> Result<ExpectedToken, PassEnd> {
-        if need == ExpectedToken::Separator && self.nest.depth == 0 {
-            return Err(PassEnd::Done);
-        }
+    /// Reads the gap that begins here. Returns true if it contains the end of a line.
+    fn over_gap(&mut self) -> Result<bool, PassEnd> {
         let found = gap(self.bytes, self.at, |fix, at| self.fixes.push((fix, at)));
         let found = found.map_err(|no| match no {
             NoGap::More(_) => PassEnd::More,
             NoGap::Bad(at) => PassEnd::Bad(at, "a comment in a comment"),
         })?;
         self.at = found.end;
-        self.line = found.line;
         self.hides |= found.hides;
+        Ok(found.line)
+    }
+
+    fn step(&mut self, need: ExpectedToken) -> Result<ExpectedToken, PassEnd> {
+        if need == ExpectedToken::Separator && self.nest.depth == 0 {
+            return Err(PassEnd::Done);
+        }
+        self.line = self.over_gap()?;
         let Some(byte) = self.bytes.get(self.at).copied() else { return self.ends(need) };
         match need {
             ExpectedToken::Value => self.value(byte),

@@ -182,15 +182,8 @@ impl TypeChecker<'_, '_> {
             E::String(text) => self.string(text, wanted, span),
             E::Regex(pattern) => {
                 let help = "write `text matches /…/`";
-                let found = self.show(&Type::string());
-                self.report(errors::operator(
-                    span,
-                    &format!("/{pattern}/"),
-                    (span, &found),
-                    None,
-                    help,
-                ));
-                broken(span)
+                let op = format!("/{pattern}/");
+                self.inapplicable(span, &op, (e, &Type::string()), None, help)
             }
             E::LastCalls(_) => {
                 self.report(last_calls_misplaced(span));
@@ -268,15 +261,8 @@ impl TypeChecker<'_, '_> {
             Type::Duration(l, h) => Type::Duration(flip(*l, *h).0, flip(*l, *h).1),
             Type::Error => return broken(span),
             other => {
-                let shown = self.show(other);
-                self.report(errors::operator(
-                    span,
-                    "-",
-                    (operand.span, &shown),
-                    None,
-                    "only numbers and durations are negated",
-                ));
-                return broken(span);
+                let help = "only numbers and durations are negated";
+                return self.inapplicable(span, "-", (operand, other), None, help);
             }
         };
         typed(ExprKind::Neg(boxed(inner)), ty, span)
@@ -304,11 +290,9 @@ impl TypeChecker<'_, '_> {
     fn is(&mut self, operand: &ast::Expr, some: bool, span: Span, scope: &mut Scope) -> Expr {
         let inner = self.expr(operand, None, scope);
         if !inner.ty.is_option() && inner.ty != Type::Error {
-            let shown = self.show(&inner.ty);
             let help = "only options are tested: declare it `T?`, or read it out of a map, a list or a fact";
             let op = if some { "is some" } else { "is none" };
-            self.report(errors::operator(span, op, (operand.span, &shown), None, help));
-            return broken(span);
+            return self.inapplicable(span, op, (operand, &inner.ty), None, help);
         }
         let test = typed(ExprKind::IsSome(boxed(inner)), Type::Bool, span);
         if some { test } else { typed(ExprKind::Not(boxed(test)), Type::Bool, span) }
@@ -339,15 +323,8 @@ impl TypeChecker<'_, '_> {
             return broken(span);
         }
         if !left.ty.is_option() {
-            let shown = self.show(&left.ty);
-            self.report(errors::operator(
-                span,
-                "else",
-                (a.span, &shown),
-                None,
-                "it is never missing: remove the `else`",
-            ));
-            return broken(span);
+            let help = "it is never missing: remove the `else`";
+            return self.inapplicable(span, "else", (a, &left.ty), None, help);
         }
         match join(left.ty.required(), &right.ty) {
             Some(ty) => typed(ExprKind::Else(boxed(left), boxed(right)), ty, span),
@@ -466,11 +443,9 @@ impl TypeChecker<'_, '_> {
         let left = self.lifted(a, &Type::string(), scope);
         let ast::ExprKind::Regex(pattern) = &b.kind else {
             let right = self.expr(b, None, scope);
-            let l = self.show(&left.ty);
-            let r = self.show(&right.ty);
             let help = "write the expression between slashes: `text matches /^a+$/`";
-            self.report(errors::operator(span, "matches", (a.span, &l), Some((b.span, &r)), help));
-            return broken(span);
+            let right = Some((b, &right.ty));
+            return self.inapplicable(span, "matches", (a, &left.ty), right, help);
         };
         if !regex::check(self, pattern, b.span) {
             return broken(span);
@@ -494,11 +469,8 @@ impl TypeChecker<'_, '_> {
             };
             return typed(ExprKind::Within(boxed(left), boxed(right)), Type::Bool, span);
         }
-        let l = self.show(&left.ty);
-        let r = self.show(&right.ty);
         let help = "`within` compares paths (`path within workspace`) or history and a duration \
                     (`called(test) within 10m`)";
-        self.report(errors::operator(span, "within", (a.span, &l), Some((b.span, &r)), help));
-        broken(span)
+        self.inapplicable(span, "within", (a, &left.ty), Some((b, &right.ty)), help)
     }
 }

@@ -67,13 +67,11 @@ impl TypeChecker<'_, '_> {
         if left.ty.required() == &Type::Never || right.ty.required() == &Type::Never {
             let (test, other) =
                 if left.ty.required() == &Type::Never { (b, &right) } else { (a, &left) };
-            let shown = self.show(&other.ty);
             let is = if op == BinaryOp::Ne { "is some" } else { "is none" };
             let help = format!("write `{} {is}`", text(test));
-            self.report(errors::operator(span, operator(op).1, (test.span, &shown), None, &help));
-            return broken(span);
+            return self.inapplicable(span, operator(op).1, (test, &other.ty), None, &help);
         }
-        if !self.comparable(op, a, &left, b, &right, span) {
+        if !self.comparable(op, (a, &left.ty), (b, &right.ty), span) {
             return broken(span);
         }
         let lifted = op == BinaryOp::Ne;
@@ -100,14 +98,11 @@ impl TypeChecker<'_, '_> {
     fn comparable(
         &mut self,
         op: BinaryOp,
-        a: &ast::Expr,
-        left: &Expr,
-        b: &ast::Expr,
-        right: &Expr,
+        left: (&ast::Expr, &Type),
+        right: (&ast::Expr, &Type),
         span: Span,
     ) -> bool {
-        let l = left.ty.required();
-        let r = right.ty.required();
+        let (l, r) = (left.1.required(), right.1.required());
         let spelling = operator(op).1;
         if *l == Type::Json || *r == Type::Json {
             let what = format!("`{spelling}` compares typed values");
@@ -115,7 +110,7 @@ impl TypeChecker<'_, '_> {
             return false;
         }
         if !fits(l, r) && !fits(r, l) {
-            self.incomparable(op, a, left, b, right, span);
+            self.incomparable(op, (left.0, l), (right.0, r), span);
             return false;
         }
         let ordered = matches!(
@@ -128,10 +123,8 @@ impl TypeChecker<'_, '_> {
                 | Type::String(_)
         );
         if !ordered && !matches!(op, BinaryOp::Eq | BinaryOp::Ne) {
-            let l = self.show(l);
-            let r = self.show(r);
             let help = "numbers, durations, times, strings and enums have an order; the rest is compared with `==`";
-            self.report(errors::operator(span, spelling, (a.span, &l), Some((b.span, &r)), help));
+            self.inapplicable(span, spelling, (left.0, l), Some((right.0, r)), help);
             return false;
         }
         true
@@ -140,14 +133,10 @@ impl TypeChecker<'_, '_> {
     fn incomparable(
         &mut self,
         op: BinaryOp,
-        a: &ast::Expr,
-        left: &Expr,
-        b: &ast::Expr,
-        right: &Expr,
+        (a, l): (&ast::Expr, &Type),
+        (b, r): (&ast::Expr, &Type),
         span: Span,
     ) {
-        let l = left.ty.required();
-        let r = right.ty.required();
         let spelling = operator(op).1;
         let equality = matches!(op, BinaryOp::Eq | BinaryOp::Ne);
         let not = if op == BinaryOp::Ne { "not " } else { "" };
@@ -171,16 +160,8 @@ impl TypeChecker<'_, '_> {
                 self.report(errors::membership(span, spelling, &repaired));
             }
             _ => {
-                let l = self.show(l);
-                let r = self.show(r);
                 let help = "both sides must have one type; nothing converts silently";
-                self.report(errors::operator(
-                    span,
-                    spelling,
-                    (a.span, &l),
-                    Some((b.span, &r)),
-                    help,
-                ));
+                self.inapplicable(span, spelling, (a, l), Some((b, r)), help);
             }
         }
     }
@@ -314,11 +295,8 @@ impl TypeChecker<'_, '_> {
             return broken(span);
         }
         let (l, r) = if flipped { (&many, &one) } else { (&one, &many) };
-        let l = self.show(&l.ty);
-        let r = self.show(&r.ty);
         let help = "`x in xs` and `xs contains x` ask for an element of a list or set, a key of a map, or a part of a string";
-        self.report(errors::operator(span, spelling, (a.span, &l), Some((b.span, &r)), help));
-        broken(span)
+        self.inapplicable(span, spelling, (a, &l.ty), Some((b, &r.ty)), help)
     }
 
     /// Reports a constant empty text that is searched for.
@@ -391,8 +369,6 @@ impl TypeChecker<'_, '_> {
                     &format!("`{spelling}` computes with typed values"),
                 ));
             } else {
-                let l = self.show(&left.ty);
-                let r = self.show(&right.ty);
                 let help = match (&left.ty, &right.ty) {
                     (Type::List(..), Type::List(..)) | (Type::Set(..), Type::Set(..))
                         if op == BinaryOp::Add =>
@@ -412,13 +388,7 @@ impl TypeChecker<'_, '_> {
                         "arithmetic is on two ints, two decimals, durations, or a time and a duration"
                     }
                 };
-                self.report(errors::operator(
-                    span,
-                    spelling,
-                    (a.span, &l),
-                    Some((b.span, &r)),
-                    help,
-                ));
+                self.inapplicable(span, spelling, (a, &left.ty), Some((b, &right.ty)), help);
             }
             return broken(span);
         };

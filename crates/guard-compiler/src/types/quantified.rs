@@ -77,15 +77,8 @@ impl TypeChecker<'_, '_> {
             (Quantifier::Sum, Type::Duration(..)) => (QuantifierOp::SumDuration, Type::duration()),
             (Quantifier::Sum | Quantifier::First, Type::Error) => return broken(span),
             (Quantifier::Sum | Quantifier::First, other) => {
-                let shown = self.show(other);
-                self.report(errors::operator(
-                    span,
-                    "sum",
-                    (body.span, &shown),
-                    None,
-                    "sum adds ints, decimals or durations",
-                ));
-                return broken(span);
+                let help = "sum adds ints, decimals or durations";
+                return self.inapplicable(span, "sum", (body, other), None, help);
             }
         };
         let kind = ExprKind::Quantified { op, over: sources, binders: slots, body: boxed(result) };

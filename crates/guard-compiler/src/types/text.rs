@@ -224,13 +224,7 @@ fn write_bare(expr: &Expr, out: &mut OneLine) {
 
 fn quantified(op: Quantifier, binders: &[Ident], over: &Expr, body: &Expr, out: &mut OneLine) {
     let names: Vec<&str> = binders.iter().map(|b| b.node.as_str()).collect();
-    let (open, close) = match op {
-        Quantifier::All => ("all ", ""),
-        Quantifier::Any => ("any ", ""),
-        Quantifier::First => ("first ", ""),
-        Quantifier::Count => ("count(", ")"),
-        Quantifier::Sum => ("sum(", ")"),
-    };
+    let (open, close) = op.ends();
     out.push_str(open);
     out.push_str(&names.join(", "));
     out.push_str(" in ");

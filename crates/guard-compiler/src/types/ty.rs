@@ -1,9 +1,10 @@
 //! Types: the conversion from syntax to [`Type`], the compatibility of types, and their names in
 //! messages.
 
+use super::typed::broken;
 use super::{TypeChecker, literal, regex};
 use crate::errors;
-use crate::hir::{BUILTIN_ENUMS, MapKey, StringBounds, Type};
+use crate::hir::{BUILTIN_ENUMS, Expr, MapKey, StringBounds, Type};
 use guard_plan::time::valid_format;
 use guard_syntax::ast::{self, Refinement, TypeKind};
 use guard_syntax::span::Span;
@@ -98,6 +99,21 @@ fn bound(a: Option<u64>, b: Option<u64>) -> Option<u64> {
 type LiteralRange = (Option<i64>, Option<i64>);
 
 impl TypeChecker<'_, '_> {
+    /// Reports that an operator does not apply to the types of its operands.
+    pub(super) fn inapplicable(
+        &mut self,
+        span: Span,
+        op: &str,
+        left: (&ast::Expr, &Type),
+        right: Option<(&ast::Expr, &Type)>,
+        help: &str,
+    ) -> Expr {
+        let (l, r) = (self.show(left.1), right.map(|(_, ty)| self.show(ty)));
+        let right = right.zip(r.as_deref()).map(|((at, _), ty)| (at.span, ty));
+        self.report(errors::operator(span, op, (left.0.span, &l), right, help));
+        broken(span)
+    }
+
     /// Returns the type in words: `an int`, ``an `Env` ``, `a list of strings`.
     pub fn show(&self, ty: &Type) -> String {
         match ty {

@@ -1,7 +1,6 @@
 //! Keys, colons and words.
 
 use super::{ExpectedToken, PassEnd, Repairer};
-use crate::gap::{NoGap, gap};
 use guard_plan::report::Fix;
 
 impl Repairer<'_> {
@@ -24,13 +23,7 @@ impl Repairer<'_> {
     }
 
     fn colon(&mut self) -> Result<ExpectedToken, PassEnd> {
-        let found = gap(self.bytes, self.at, |fix, at| self.fixes.push((fix, at)));
-        let found = found.map_err(|no| match no {
-            NoGap::More(_) => PassEnd::More,
-            NoGap::Bad(at) => PassEnd::Bad(at, "a comment in a comment"),
-        })?;
-        self.at = found.end;
-        self.hides |= found.hides;
+        self.over_gap()?;
         match self.bytes.get(self.at) {
             None => return Err(PassEnd::More),
             Some(b':') => self.at += 1,

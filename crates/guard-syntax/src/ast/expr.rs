@@ -198,6 +198,17 @@ pub enum Quantifier {
 }
 
 impl Quantifier {
+    /// Returns the text before the variables and the text after the body.
+    pub fn ends(self) -> (&'static str, &'static str) {
+        match self {
+            Quantifier::All => ("all ", ""),
+            Quantifier::Any => ("any ", ""),
+            Quantifier::First => ("first ", ""),
+            Quantifier::Count => ("count(", ")"),
+            Quantifier::Sum => ("sum(", ")"),
+        }
+    }
+
     /// Returns true if the quantifier is written before its operand, without its own parentheses.
     pub fn is_prefix(self) -> bool {
         matches!(self, Quantifier::All | Quantifier::Any | Quantifier::First)

@@ -257,13 +257,7 @@ fn quantified(
         _ => ExprLayout::flat(),
     };
     let over = write(over, ENCLOSED, &mut over_layout);
-    let (open, close) = match op {
-        Quantifier::All => ("all ", ""),
-        Quantifier::Any => ("any ", ""),
-        Quantifier::First => ("first ", ""),
-        Quantifier::Count => ("count(", ")"),
-        Quantifier::Sum => ("sum(", ")"),
-    };
+    let (open, close) = op.ends();
     let around = if close.is_empty() {
         ExprContext { min: 0, tail: true, branch: around.branch, ..around }
     } else {

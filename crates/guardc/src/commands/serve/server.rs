@@ -188,10 +188,8 @@ impl Server {
                 let near = near::did_you_mean(other, METHODS)
                     .map(|near| format!("; {near}"))
                     .unwrap_or_default();
-                Err(RpcError::method(
-                    "unknown_method",
-                    format!("there is no method `{other}`{near}"),
-                ))
+                let message = format!("there is no method `{other}`{near}");
+                Err(RpcError::method("unknown_method", message))
             }
         }
     }
@@ -204,8 +202,7 @@ impl Server {
         probes: Probes,
         act: impl FnOnce(&mut Session) -> Result<T, RpcError>,
     ) -> Result<T, RpcError> {
-        let missing = || RpcError::failed("no_such_session", format!("no session `{id}` is open"));
-        let open = lock(&self.sessions).get(id).cloned().ok_or_else(missing)?;
+        let open = lock(&self.sessions).get(id).cloned().ok_or_else(|| no_such_session(id))?;
         let mut session = lock(&open.session);
         session.refresh()?;
         if let Some(probes) = probes {
@@ -524,14 +521,17 @@ impl Server {
     fn close(&self, request: Named) -> RpcAnswer {
         let id = &request.session;
         // A session whose store has failed can still be closed.
-        let missing = || RpcError::failed("no_such_session", format!("no session `{id}` is open"));
-        let open = lock(&self.sessions).remove(id).ok_or_else(missing)?;
+        let open = lock(&self.sessions).remove(id).ok_or_else(|| no_such_session(id))?;
         let mut session = lock(&open.session);
         self.shorten(&mut session);
         let answer = answers::closed(&session);
         drop(session);
         Ok(answer)
     }
+}
+
+fn no_such_session(id: &str) -> RpcError {
+    RpcError::failed("no_such_session", format!("no session `{id}` is open"))
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
