@@ -17,7 +17,9 @@ use crate::near;
 use guard_plan::json::Json;
 use guard_plan::{decimal, time};
 use guard_runtime::DEFAULT_APPROVAL;
-use guard_sdk::{Durability, GuardCache, Lists, Session, SharedBudget, Storage, TextOptions};
+use guard_sdk::{
+    Contract, Durability, GuardCache, Lists, Session, SharedBudget, Storage, TextOptions,
+};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap};
@@ -495,10 +497,7 @@ impl Server {
     }
 
     /// Returns a contract, the host's lists, and true if the strict profile is requested.
-    fn hint(
-        &self,
-        request: ContractRequest,
-    ) -> Result<(guard_sdk::Contract, Lists, bool), RpcError> {
+    fn hint(&self, request: ContractRequest) -> Result<(Contract, Lists, bool), RpcError> {
         let known = request.known.as_ref().map(|known| json("known", known)).transpose()?;
         let known = known.map(known_lists).transpose()?.unwrap_or_default();
         let strict = match request.profile.as_deref() {
@@ -509,7 +508,7 @@ impl Server {
         Ok((self.contract(&request)?, known, strict))
     }
 
-    fn contract(&self, request: &ContractRequest) -> Result<guard_sdk::Contract, RpcError> {
+    fn contract(&self, request: &ContractRequest) -> Result<Contract, RpcError> {
         let guard = match (&request.session, &request.plan) {
             (Some(id), None) => self.with(id, None, |session| Ok(session.guard().clone()))?,
             (None, Some(path)) => self.guards.load(path)?,
