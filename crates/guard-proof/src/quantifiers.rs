@@ -351,9 +351,6 @@ impl<'p> Encoder<'p> {
         };
         let op = match closure.op {
             QuantifierOp::Any if mutant!("any and all share a variable") => QuantifierOp::All,
-            op if sum_sort(op).is_some() && mutant!("all sums share a variable") => {
-                QuantifierOp::Count
-            }
             op => op,
         };
         self.terms.intern(Op::Quantified(op), args)

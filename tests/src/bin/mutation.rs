@@ -290,7 +290,6 @@ const OPEN: &[(&str, &str)] = &[
     ("what is true of all is true of the absent", "guard_proof::quantifiers"),
     ("quantifiers share a variable whatever they say", "guard_proof::quantifiers"),
     ("any and all share a variable", "guard_proof::quantifiers"),
-    ("all sums share a variable", "guard_proof::quantifiers"),
     ("a sum counts twice", "guard_proof::quantifiers"),
     ("a sum keeps what is replaced", "guard_proof::quantifiers"),
     ("a sum has one summand less", "guard_proof::quantifiers"),
