@@ -13,6 +13,7 @@ pub mod opinion;
 pub mod small;
 pub mod steps;
 pub mod walks;
+pub mod written;
 
 use guard_compiler::{CompilerOutput, NoFiles, SourceFile, compile};
 use std::path::{Path, PathBuf};

@@ -12,6 +12,7 @@ use guard_tests::compiled;
 use guard_tests::small::{self, SmallCounts};
 use guard_tests::steps;
 use guard_tests::walks;
+use guard_tests::written;
 use std::collections::BTreeSet;
 
 /// At four bits, in every state and with every argument.
@@ -138,6 +139,18 @@ fn claims_are_kept() {
     for (law, case) in LAWS.iter().filter(|(law, _)| !own.contains(law)) {
         assert_eq!(first_failure(*case), None, "{law}");
     }
+}
+
+/// The guards that are written down as nearly proved: a call breaks each of them, so a proof of it would be a false one.
+#[test]
+fn what_is_nearly_kept_is_broken() {
+    let broken = |text: &str| {
+        let output = compiled(&format!("guard nearly\n{text}")).expect("a guard");
+        (0..40).any(|seed| steps::breaks(&output, &mut Rng::new(seed), 2_000))
+    };
+    let nearly = written::cases(written::NEARLY_KEPT);
+    let kept: Vec<&str> = nearly.filter(|(_, text)| !broken(text)).map(|(what, _)| what).collect();
+    assert!(kept.is_empty(), "nothing breaks {kept:#?}");
 }
 
 /// Bounds of a plan speak of its own counts: a session that does not keep them is not taken up.

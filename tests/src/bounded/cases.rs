@@ -198,4 +198,12 @@ pub const OPEN: &[(&str, &str)] = &[
         "a type that a budget nearly keeps",
         "budget calls = 21\nstate { o: list<string> max 20 = [] }\ntool t(x: string) { effect append x to o }",
     ),
+    (
+        "a call counts once",
+        "state { n: int = 0 }\ninvariant i { n <= 5 }\ntool t(x: int in 1..=2) {\n  limit 3 per session\n  effect n += x\n}",
+    ),
+    (
+        "a cost in shadow beside one that is paid",
+        "budget calls = 5\nstate { n: int = 0 }\ninvariant i { n <= 9 }\ntool t(x: int in 1..=2) {\n  costs 1 calls\n  shadow costs 1 calls\n  effect n += x\n}",
+    ),
 ];

@@ -113,6 +113,31 @@ pub fn try_guard(
     Ok(())
 }
 
+/// Returns true if one call of `t` breaks the invariant `i`, or takes `o` out of its type, in some state that is given: what
+/// nearly holds does not hold.
+pub fn breaks(output: &Output, rng: &mut Rng, calls: usize) -> bool {
+    let plan = &output.lowered;
+    let named = |name: &str| plan.invariants.iter().find(|one| one.rule.owner == name);
+    let mut claims = Claims { refined: BTreeSet::from(["o".into()]), ..Claims::default() };
+    if let Some(invariant) = named("i") {
+        let parts = 0..guard_proof::parts(&invariant.condition).len() as u32;
+        claims.parts.extend(parts.map(|part| ("i".to_string(), part)));
+    }
+    let Some(tool) = plan.tools.iter().position(|tool| tool.name == "t") else { return false };
+    let mut pools = Pools::new(plan);
+    pools.finish();
+    let walk = Walk {
+        plan,
+        program: &split_program(&output.program),
+        pools: &pools,
+        assumed: &BTreeSet::from(["i"]),
+        tool: tool as ToolId,
+        claims,
+        bounds: &[],
+    };
+    walk.walk(rng, calls, &mut Tried::default()).is_err()
+}
+
 /// The program whose invariants are their parts, each only reported.
 pub fn split_program(program: &Program) -> Program {
     let mut split = program.clone();

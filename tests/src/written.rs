@@ -1,0 +1,78 @@
+//! Claims about guards that are written down in `suite/proofs`, and plans that were changed after their proofs were found.
+
+use crate::claims::loads;
+use crate::compiled;
+use guard_plan::plan::{Expr, Node, Plan, Tool, Touch, VarId};
+
+/// Guards of which `t` breaks `i`, or the type of `o`.
+pub const NEARLY_KEPT: &str = include_str!("../suite/proofs/nearly_kept.txt");
+/// Guards that are proved as a whole.
+pub const KEPT: &str = include_str!("../suite/proofs/kept.txt");
+/// Guards whose property does not follow.
+const NOT_IMPLIED: &str = include_str!("../suite/proofs/not_implied.txt");
+
+/// Pairs of guards that differ in one thing.
+const COMPARED: &str = include_str!("../suite/proofs/compared.txt");
+
+/// The cases of a file: the title of each, and its guard.
+pub fn cases(file: &str) -> impl Iterator<Item = (&str, &str)> {
+    file.split("\n== ").skip(1).filter_map(|case| case.split_once('\n'))
+}
+
+/// A property that does not follow is not proved.
+pub fn not_implied(n: u64) -> Option<Result<(), String>> {
+    let (title, text) = cases(NOT_IMPLIED).nth(n as usize)?;
+    let output = compiled(&format!("guard not_implied\n{text}"));
+    let Some(properties) = output.and_then(|output| output.properties) else {
+        return Some(Err(format!("`{title}` does not compile")));
+    };
+    let is_proved = properties.claims.iter().any(|claim| claim.proof.is_some());
+    Some(if is_proved { Err(format!("it is proved, but {title}")) } else { Ok(()) })
+}
+
+/// Pair `n`: the old guard and the new one.
+pub fn compared(n: u64) -> Option<(String, String)> {
+    let (_, pair) = cases(COMPARED).nth(n as usize)?;
+    let (old, new) = pair.split_once("--- and ---\n")?;
+    Some((old.into(), new.into()))
+}
+
+/// A change of a plan: what it is, the guard, and the change itself.
+type Changed = (&'static str, &'static str, fn(&mut Plan));
+
+/// Plans in which something else holds than when their proofs were found.
+const CHANGED: &[Changed] = &[
+    (
+        "`n` begins with 1",
+        "state { n: int = 0 }\ninvariant i { n <= 9 }\ntool t(x: int in 0..=3) {\n  limit 3 per session\n  effect n += x\n}",
+        |plan| plan.state[0].init = Expr(vec![Node::Int(1)]),
+    ),
+    (
+        "a call of `lower` no longer waits for one of `raise`",
+        "state { high: int = 9  low: int = 0  n: int = 0 }\ninvariant i { n >= 0 }\ntool lower(x: int in 0..=9) {\n  deny unless high - x >= low\n  effect high -= x\n}\ntool raise(x: int in 0..=9) {\n  deny unless low + x <= high\n  effect low += x\n}\ntool t() { effect n = high - low }",
+        |plan| {
+            let low = plan.state.iter().position(|var| var.name == "low").expect("`low`") as VarId;
+            let lower = |tool: &&mut Tool| tool.name == "lower";
+            let lower = plan.tools.iter_mut().find(lower).expect("`lower`");
+            lower.touches.retain(|touch| *touch != Touch::State(low));
+        },
+    ),
+];
+
+/// The proofs of a plan are refused after a change of the plan that they do not survive.
+pub fn changed(n: u64) -> Option<Result<(), String>> {
+    let (what, text, change) = CHANGED.get(n as usize)?;
+    let Some(output) = compiled(&format!("guard changed\n{text}")) else {
+        return Some(Err("it does not compile".into()));
+    };
+    if output.verification.bounds.is_empty() {
+        return Some(Err("no bound is proved".into()));
+    }
+    let mut plan = output.plan.clone();
+    change(&mut plan);
+    Some(match (loads(&output.plan, &output), loads(&plan, &output)) {
+        (Err(why), _) => Err(why),
+        (_, Ok(())) => Err(format!("the proofs are accepted although {what}")),
+        (Ok(()), Err(_)) => Ok(()),
+    })
+}
