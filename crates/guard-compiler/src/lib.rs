@@ -174,9 +174,10 @@ fn finish(
     for tool in lowered.tools.iter().filter(|t| t.steps > lower::MAX_STEPS) {
         let declared = checked.program.tools.iter().find(|t| t.name == tool.name);
         let span = declared.map(|t| t.span).unwrap_or_default();
-        let costliest = lower::costliest(&lowered, tool).map(|(rule, steps)| {
-            let at = &sources.spans[rule.span as usize];
-            (format!("{}:{}:{}", sources.files[at.file as usize], at.line, at.column), steps)
+        let costliest = lower::costliest(&lowered, tool).map(|costliest| {
+            let at = &sources.spans[costliest.rule.span as usize];
+            let place = format!("{}:{}:{}", sources.files[at.file as usize], at.line, at.column);
+            (place, costliest.steps, costliest.walks)
         });
         let steps = (tool.steps, lower::MAX_STEPS);
         diagnostics.push(errors::over_bound(span, &tool.name, steps, costliest));

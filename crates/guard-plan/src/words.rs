@@ -11,7 +11,7 @@ pub mod session;
 mod ty;
 
 pub use bound::bound;
-pub use expr::{Shows, expr, template, typed};
+pub use expr::{Shows, expr, node, template, typed};
 pub use reasons::{Meaning, meaning};
 pub use ty::{apart, element, further, open, parameters, plain, ty};
 

@@ -69,7 +69,7 @@ pub const EXPECTED: [&str; 36] = [
 ];
 
 /// Constructs, by the text that shows them in a guard.
-const MARKS: [(&str, &str); 62] = [
+const MARKS: [(&str, &str); 65] = [
     ("guard: a gate with a condition", "risk critical when"),
     ("guard: a cost that is given back", "returned on failure"),
     ("guard: a result from a string", "returns Item from string"),
@@ -92,6 +92,9 @@ const MARKS: [(&str, &str); 62] = [
     ("guard: source prompt", "source prompt"),
     ("guard: origin", "origin("),
     ("guard: mentions", "mentions("),
+    ("guard: mentions of a code", "mentions_code("),
+    ("guard: mentions of a date", "mentions_date("),
+    ("guard: mentions of a number", "mentions_number("),
     ("guard: words", "words("),
     ("guard: seen", "seen("),
     ("guard: trust in a part", "trusted result."),

@@ -284,7 +284,7 @@ const PROMPTS: [&str; 11] = [
     "\"w\" \"x\" \"y\" \"z\"",
     "",
     "v",
-    "7 items of 3 at /etc/x; \"ann@example.org\"",
+    "7 items of 3 at /etc/x by Jan 5; \"ann@example.org\"",
 ];
 
 /// Draws the start value of a session.

@@ -277,7 +277,15 @@ pub(super) fn truth(rng: &mut Rng, speaks: &Speaks, tools: &[Shape], depth: usiz
             (*rng.pick(&["mentions(note)", "all w in words(note): mentions(w)"])).into()
         }
         49 if speaks.asks => {
-            format!("mentions({})", rng.pick(&["\"u\"", "owner", "\"ann example\""]))
+            let named = rng.pick(&[
+                "mentions(\"u\")",
+                "mentions(owner)",
+                "mentions(\"ann example\")",
+                "mentions_code(owner)",
+                "mentions_date(\"2026-01-05\")",
+                "mentions_number(decimal(m))",
+            ]);
+            (*named).into()
         }
         50 if has(2) => maybe(rng, "(e in by_env or by_env[prod] == 1)", "by_env[prod]", "0"),
         51 => "any k, v in by_env: k == dev or v > m".into(),

@@ -115,10 +115,10 @@ pub fn try_guard(
 
 /// Returns true if one call of `t` breaks the invariant `i`, or takes `o` out of its type, in some state that is given: what
 /// nearly holds does not hold.
-pub fn breaks(output: &Output, rng: &mut Rng, calls: usize) -> bool {
+pub fn breaks(output: &CompilerOutput, rng: &mut Rng, calls: usize) -> bool {
     let plan = &output.lowered;
     let named = |name: &str| plan.invariants.iter().find(|one| one.rule.owner == name);
-    let mut claims = Claims { refined: BTreeSet::from(["o".into()]), ..Claims::default() };
+    let mut claims = ToolClaims { refined: BTreeSet::from(["o".into()]), ..ToolClaims::default() };
     if let Some(invariant) = named("i") {
         let parts = 0..guard_proof::parts(&invariant.condition).len() as u32;
         claims.parts.extend(parts.map(|part| ("i".to_string(), part)));
@@ -135,7 +135,7 @@ pub fn breaks(output: &Output, rng: &mut Rng, calls: usize) -> bool {
         claims,
         bounds: &[],
     };
-    walk.walk(rng, calls, &mut Tried::default()).is_err()
+    walk.walk(rng, calls, &mut StepCounts::default()).is_err()
 }
 
 /// The program whose invariants are their parts, each only reported.

@@ -10,6 +10,7 @@ use guard_plan::plan::{
     TypeId,
 };
 use guard_plan::typing::{required, type_of};
+use guard_plan::words::{self, Shows};
 
 /// The maximum number of steps of a guard.
 pub(crate) const MAX_STEPS: u64 = 10_000_000;
@@ -24,14 +25,49 @@ pub(crate) fn fill(plan: &mut Plan) {
     }
 }
 
-/// Returns the rule of a tool whose condition takes most of the steps, with their number; none if none does.
-pub(crate) fn costliest<'p>(plan: &'p Plan, tool: &'p Tool) -> Option<(&'p RuleMeta, u64)> {
+/// A rule whose condition takes most of the steps of a tool.
+pub(crate) struct CostliestRule<'p> {
+    pub rule: &'p RuleMeta,
+    pub steps: u64,
+    /// The collections that it walks, from the outermost one to the innermost one, as text, each
+    /// with the maximum number of its elements.
+    pub walks: Vec<(String, u64)>,
+}
+
+/// Returns the rule of a tool whose condition takes most of the steps; none if none does.
+pub(crate) fn costliest<'p>(plan: &'p Plan, tool: &'p Tool) -> Option<CostliestRule<'p>> {
     let denies = tool.denies.iter().map(|deny| (&deny.rule, &deny.condition));
     let invariants = tool.frame.iter().map(|at| &plan.invariants[*at as usize]);
     let invariants = invariants.map(|invariant| (&invariant.rule, &invariant.condition));
     let rules = denies.chain(invariants);
-    let costs = rules.map(|(rule, condition)| (rule, steps(plan, tool, condition)));
-    costs.max_by_key(|(_, n)| *n).filter(|(_, n)| *n > tool.steps / 2)
+    let costs = rules.map(|(rule, condition)| (rule, condition, steps(plan, tool, condition)));
+    let (rule, condition, steps) = costs.max_by_key(|(.., steps)| *steps)?;
+    let is_most = steps > tool.steps / 2;
+    is_most.then(|| CostliestRule { rule, steps, walks: walks(plan, tool, condition) })
+}
+
+/// Returns the collections on the way to the costliest innermost part of an expression.
+fn walks(plan: &Plan, tool: &Tool, e: &Expr) -> Vec<(String, u64)> {
+    let costs = node_costs(plan, tool, e);
+    let shows = Shows { plan, tool: Some(tool), ranges: &[] };
+    let mut walks = Vec::new();
+    let mut at = e.0.len().checked_sub(1);
+    while let Some(node) = at {
+        let mut dearest = None;
+        e.0[node].for_each_child(&mut |child| {
+            let cost = costs[child as usize];
+            dearest = dearest.max(Some((cost, child as usize)));
+        });
+        if let Node::Quantified { over, body, .. } = &e.0[node] {
+            let longest = over.iter().map(|over| (elements(plan, tool, e, *over), *over));
+            if let Some((most, over)) = longest.max() {
+                walks.push((words::node(&shows, e, over), most));
+            }
+            dearest = Some((0, *body as usize));
+        }
+        at = dearest.map(|(_, child)| child);
+    }
+    walks
 }
 
 fn decision(plan: &Plan, tool: &Tool) -> u64 {
@@ -108,6 +144,11 @@ fn searched(plan: &Plan, effect: &Effect) -> u64 {
 }
 
 fn steps(plan: &Plan, tool: &Tool, e: &Expr) -> u64 {
+    node_costs(plan, tool, e).last().copied().unwrap_or(0)
+}
+
+/// Returns the steps of each node with those below it.
+fn node_costs(plan: &Plan, tool: &Tool, e: &Expr) -> Vec<u64> {
     let mut costs: Vec<u64> = Vec::with_capacity(e.0.len());
     for node in &e.0 {
         let mut total: u64 = 1;
@@ -125,7 +166,7 @@ fn steps(plan: &Plan, tool: &Tool, e: &Expr) -> u64 {
         }
         costs.push(total);
     }
-    costs.last().copied().unwrap_or(0)
+    costs
 }
 
 /// Returns the maximum number of elements of the collection at a node.

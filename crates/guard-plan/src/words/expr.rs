@@ -33,6 +33,11 @@ pub fn typed(shows: &Shows, expr: &Expr, ty: Option<TypeId>) -> String {
     root.map_or_else(|| "?".into(), |root| printer.node(root as NodeId, 0, ty.map(TypeHint::Type)))
 }
 
+/// Formats a part of an expression.
+pub fn node(shows: &Shows, expr: &Expr, node: NodeId) -> String {
+    Printer { shows, nodes: &expr.0 }.node(node, 0, None)
+}
+
 /// Formats a message as it is written, with its values in braces.
 pub fn template(message: &Message) -> String {
     message
