@@ -7,12 +7,13 @@
 
 mod dates;
 mod numbers;
+mod numerals;
 mod tokens;
 
 use super::eval::{BuiltinResult, confused, two_texts};
 use super::is_unreadable;
 use crate::decimal;
-use crate::time::parse_format;
+use crate::time::{parse_format, parse_offset};
 use crate::value::Value;
 use std::collections::BTreeSet;
 
@@ -38,7 +39,8 @@ pub fn hear(said: &mut String, prompt: &str) -> bool {
 
 /// Returns the marks of the dates and numbers of a text, with a line break after each.
 fn marks(text: &str) -> String {
-    let tokens = tokens::tokens(text);
+    let text = without_links(text);
+    let tokens = tokens::tokens(&text);
     let mut marks = BTreeSet::new();
     let taken = dates::each(&tokens, &mut |day| {
         let year = day.year.map_or("-".into(), |year| format!("{year:04}"));
@@ -48,6 +50,15 @@ fn marks(text: &str) -> String {
         marks.insert(number_mark(units));
     });
     marks.into_iter().collect()
+}
+
+/// Returns the text with `|` for each link: the digits in it name nothing.
+fn without_links(text: &str) -> String {
+    let chunks = text.split_inclusive(char::is_whitespace).map(|chunk| {
+        let is_link = chunk.contains("://") || chunk.starts_with("www.");
+        if is_link { " | " } else { chunk }
+    });
+    chunks.collect()
 }
 
 fn number_mark(units: i64) -> String {
@@ -99,11 +110,29 @@ pub(super) fn mentions_date(args: &[&Value]) -> BuiltinResult {
 pub fn is_date_mentioned(date: &str, said: &str) -> bool {
     const LENGTH: usize = "YYYY-MM-DD".len();
     let Some((day, time)) = date.split_at_checked(LENGTH) else { return false };
-    let is_time = |c: char| c.is_ascii_digit() || matches!(c, ':' | '.' | '+' | '-' | 'Z');
-    let is_instant = time.strip_prefix(['T', ' ']).is_some_and(|time| time.chars().all(is_time));
     parse_format("%Y-%m-%d", day).is_some()
-        && (time.is_empty() || is_instant)
+        && (time.is_empty() || is_time(time))
         && (said.contains(&format!("@{day}\n")) || said.contains(&format!("@-{}\n", &day[4..])))
+}
+
+/// Returns true for the rest of an instant: `T10:00`, ` 10:00:30.5`, `T10:00Z`, `T10:00+01:00`.
+fn is_time(text: &str) -> bool {
+    let Some(text) = text.strip_prefix(['T', ' ']) else { return false };
+    let end = text.find(['Z', '+', '-']).unwrap_or(text.len());
+    let (time, zone) = text.split_at(end);
+    let number = |text: &str| text.parse::<u32>().ok().filter(|_| text.len() == 2);
+    let (whole, fraction) = time.split_once('.').unwrap_or((time, "0"));
+    let mut parts = whole.split(':').map(number);
+    let is_hour = matches!(parts.next(), Some(Some(0..24)));
+    let rest: Vec<Option<u32>> = parts.collect();
+    let is_fraction = !fraction.is_empty() && fraction.bytes().all(|b| b.is_ascii_digit());
+    let is_whole = rest.len() == 2 || !time.contains('.');
+    is_hour
+        && is_whole
+        && is_fraction
+        && matches!(rest.len(), 1 | 2)
+        && rest.iter().all(|part| matches!(part, Some(0..60)))
+        && (zone.is_empty() || zone == "Z" || parse_offset(zone).is_some())
 }
 
 /// `mentions_code(x)`.

@@ -4,6 +4,7 @@
 //! Each reading of digits that can be read in two ways is a day. Days that only a calendar knows
 //! (`tomorrow`, `next Friday`) are not read.
 
+use super::numerals::{CURRENCY_WORDS, SIGNS};
 use super::tokens::{Token, digits};
 use crate::time::Civil;
 
@@ -35,31 +36,69 @@ impl Day {
 /// The days of a place in a text, and the token after it.
 struct DatePlace {
     days: Vec<Day>,
+    has_year: bool,
+    start: usize,
     next: usize,
 }
 
 /// Emits the days that a text names. Returns for each token whether it is part of a date with a
 /// year: then it is no number.
 pub(super) fn each(tokens: &[Token<'_>], emit: &mut dyn FnMut(Day)) -> Vec<bool> {
-    let mut taken = vec![false; tokens.len()];
+    let mut places: Vec<DatePlace> = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
         let text = Cursor { tokens, at };
-        let readers = [numeric, year_month_day, days_month, month_days, holiday]
+        let mut readers = [numeric, year_month_day, days_month, month_days, holiday]
             .iter()
             .map(|read| read(text));
-        let found = readers.flatten().find(|place| !place.days.is_empty() && place.next > at);
-        let Some(place) = found else {
-            at += 1;
-            continue;
-        };
+        match readers.find_map(|place| place) {
+            Some(place) => {
+                at = place.next;
+                places.push(DatePlace { start: text.at, ..place });
+            }
+            None => at += 1,
+        }
+    }
+    // `15 Nov to 20 Nov 2026`: the year is of both.
+    for later in (1..places.len()).rev() {
+        let (before, after) = places.split_at_mut(later);
+        if let (Some(first), Some(second)) = (before.last_mut(), after.first()) {
+            first.take_year_of(second, tokens);
+        }
+    }
+    let mut taken = vec![false; tokens.len()];
+    for place in places {
         // Eight digits may be a number, too.
-        let has_year = place.days.iter().any(|day| day.year.is_some());
-        taken[at..place.next].fill(has_year && tokens[at].digits(8).is_none_or(|n| n < 10_000_000));
+        let is_number = tokens[place.start].digits(8).is_some_and(|n| n >= 10_000_000);
+        taken[place.start..place.next].fill(place.has_year && !is_number);
         place.days.into_iter().for_each(&mut *emit);
-        at = place.next;
     }
     taken
+}
+
+/// The words between two days of one list or range.
+const LINKS: [&str; 7] = ["and", "or", "to", "through", "until", "till", "thru"];
+
+impl DatePlace {
+    /// Takes the year of the next place, if both are of one list or range.
+    fn take_year_of(&mut self, next: &DatePlace, tokens: &[Token<'_>]) {
+        let between = &tokens[self.next..next.start];
+        let is_linked = match between {
+            [] => matches!(tokens[next.start].gap.trim(), "-" | "–" | "—" | "," | "&"),
+            [link] => link.follows_blank() && LINKS.iter().any(|word| link.is(word)),
+            _ => false,
+        };
+        let Some(Day { year: Some(year), month, .. }) = next.days.first().copied() else { return };
+        if self.has_year || !is_linked {
+            return;
+        }
+        self.has_year = true;
+        for day in &mut self.days {
+            // `28 Dec to 3 Jan 2027`.
+            day.year = Some(year - i64::from(day.month > month));
+        }
+        self.days.retain(|day| Day::checked(day.year, day.month, day.day).is_some());
+    }
 }
 
 /// A place in a text.
@@ -91,7 +130,7 @@ impl<'t> Cursor<'_, 't> {
 
     /// Returns true if a numeral before this place is joined to the numeral here.
     fn is_chained(self) -> bool {
-        let joined = |token: Token<'_>| token.is_numeral && matches!(token.gap, "-" | "/");
+        let joined = |token: Token<'_>| token.is_numeral && DATE_MARKS.contains(&token.gap);
         self.at > 0 && self.tokens[self.at - 1].is_numeral && self.token().is_some_and(joined)
     }
 
@@ -100,10 +139,35 @@ impl<'t> Cursor<'_, 't> {
         self.token().is_some_and(|token| gaps.contains(&token.gap.trim()))
     }
 
-    fn place(self, days: impl IntoIterator<Item = Option<Day>>) -> DatePlace {
-        DatePlace { days: days.into_iter().flatten().collect(), next: self.at }
+    /// Returns true if the digits or the word here are a part of nothing before them.
+    fn is_free(self) -> bool {
+        let opens = |c: char| c.is_whitespace() || matches!(c, '(' | '[' | '"' | '“' | '‘' | '\'');
+        self.token().is_some_and(|token| {
+            token.gap.ends_with(opens) || (self.at == 0 && token.gap.is_empty())
+        })
+    }
+
+    /// Returns the place after the words that may stand between two days: `and the`.
+    fn past_link(self) -> Self {
+        let linked = LINKS.iter().map(|word| self.past(word)).find(|past| past.at > self.at);
+        linked.unwrap_or(self).past("the")
+    }
+
+    /// Returns true if a list of days ends here: no noun follows that is counted.
+    fn ends_list(self) -> bool {
+        self.token().is_none_or(|token| {
+            let is_link = LINKS.iter().any(|word| token.is(word));
+            !token.follows_blank() || token.text.is_empty() || is_link || token.digits(4).is_some()
+        })
+    }
+
+    fn place(self, has_year: bool, days: impl IntoIterator<Item = Option<Day>>) -> DatePlace {
+        DatePlace { days: days.into_iter().flatten().collect(), has_year, start: 0, next: self.at }
     }
 }
+
+/// The characters between the numbers of a date: slashes, and hyphens of all kinds.
+const DATE_MARKS: [&str; 6] = ["-", "/", " / ", "–", "\u{2011}", "\u{2212}"];
 
 /// Reads `2024-05-03`, `5/3/2024`, `03.05.24`, `20240503` and `5/3`.
 fn numeric(text: Cursor<'_, '_>) -> Option<DatePlace> {
@@ -120,27 +184,41 @@ fn numeric(text: Cursor<'_, '_>) -> Option<DatePlace> {
     }
     // An instant continues with its time of day.
     let is_word = end.is_glued() && !end.token().is_some_and(|token| token.is("T"));
-    if is_word || text.is_chained() {
+    let is_amount =
+        first.gap.ends_with(SIGNS) || end.token().is_some_and(|t| t.gap.starts_with('%'));
+    if is_word || is_amount || text.is_chained() {
         return None;
     }
-    Some(end.place(match &pieces[..] {
+    Some(match &pieces[..] {
         [one] => {
             let one = digits(one, 8, 8)?;
-            let year = Some(one / 10_000).filter(|year| YEARS.contains(year))?;
-            [Day::checked(Some(year), one / 100 % 100, one % 100), None]
+            let year = Some(one / 10_000).filter(|year| CENTURIES.contains(year))?;
+            end.place(true, [Day::checked(Some(year), one / 100 % 100, one % 100)])
         }
-        [a, b] if mark == "/" => either(None, digits(a, 1, 2)?, digits(b, 1, 2)?),
+        // An idiom.
+        ["24", "7"] => return None,
+        [a, b] if mark == "/" => {
+            let (a, b) = (digits(a, 1, 2)?, digits(b, 1, 2)?);
+            let days = |year| either(year, a, b);
+            match year(end) {
+                YearRead::Year(year, end) => end.place(true, days(Some(year))),
+                YearRead::Nothing => end.place(false, days(None)),
+                YearRead::Unknown => end.place(false, []),
+            }
+        }
         [a, b, c] => {
             let b = digits(b, 1, 2)?;
             if let Some(year) = digits(a, 4, 4) {
-                [Day::checked(Some(year), b, digits(c, 1, 2)?), None]
+                end.place(true, [Day::checked(Some(year), b, digits(c, 1, 2)?)])
             } else {
-                let year = digits(c, 4, 4).or(digits(c, 2, 2).map(|year| CENTURY + year))?;
-                either(Some(year), digits(a, 1, 2)?, b)
+                // `20.11.26` may be a version, `20-11-26` another code.
+                let short = digits(c, 2, 2).filter(|_| mark == "/").map(in_century);
+                let year = Some(digits(c, 4, 4).or(short)?);
+                end.place(true, either(year, digits(a, 1, 2)?, b))
             }
         }
         _ => return None,
-    }))
+    })
 }
 
 /// Returns both readings of a day and a month in unknown order.
@@ -148,11 +226,16 @@ fn either(year: Option<i64>, a: i64, b: i64) -> [Option<Day>; 2] {
     [Day::checked(year, a, b), Day::checked(year, b, a)]
 }
 
-/// The numbers of four digits that are read as years beside the name of a month.
-const YEARS: std::ops::RangeInclusive<i64> = 1900..=2099;
+/// The years of eight digits.
+const CENTURIES: std::ops::RangeInclusive<i64> = 1900..=2099;
 
-/// The century of a year of two digits.
-const CENTURY: i64 = 2000;
+/// The numbers of four digits that are read as years beside the name of a month.
+const YEARS: std::ops::RangeInclusive<i64> = 1000..=2999;
+
+/// Returns the year that two digits write: 1950 to 2049.
+fn in_century(year: i64) -> i64 {
+    if year < 50 { 2000 + year } else { 1900 + year }
+}
 
 /// Reads `May 3`, `May the 3rd, 2024`, `Nov. 3-5`.
 fn month_days(text: Cursor<'_, '_>) -> Option<DatePlace> {
@@ -161,34 +244,45 @@ fn month_days(text: Cursor<'_, '_>) -> Option<DatePlace> {
     }
     let month = month(text)?;
     let then = text.after(1).past("the");
-    let (days, end) = days_of_month(then).filter(|_| then.follows(&["", "-", "/", "."]))?;
+    let (days, end) = days_of_month(then, false).filter(|_| then.follows(&["", "-", "/", "."]))?;
     Some(with_year(month, &days, end))
 }
 
 /// Reads `3 May`, `the 3rd day of May 2024`, `3-5 May`, `the last day of May`.
 fn days_month(text: Cursor<'_, '_>) -> Option<DatePlace> {
-    if text.is_glued() {
+    let (days, end) = days_of_month(text, true).filter(|_| text.is_free())?;
+    let of = end.past("day").past("of");
+    let month = month(of).filter(|_| of.follows(&["", "-", "/", "."]))?;
+    let after = of.after(1);
+    let mut place = with_year(month, &days, after);
+    // `2 may` with a verb.
+    let is_verb = of.token().is_some_and(|token| token.text == "may") && of.at == end.at;
+    if is_verb && !place.has_year {
         return None;
     }
-    let (days, end) = days_of_month(text)?;
-    let end = end.past("day").past("of");
-    let month = month(end).filter(|_| end.follows(&["", "-", "/", "."]))?;
-    Some(with_year(month, &days, end.after(1)))
+    // `20 Dec 1` is either day.
+    if !place.has_year && place.next == after.at && after.follows(&[""]) {
+        let other = after.token().and_then(|token| token.digits(2));
+        place.days.extend(other.and_then(|day| Day::checked(None, month, day)));
+    }
+    Some(place)
 }
 
-/// Reads `2024 May 3`, `2024, May 3rd`.
+/// Reads `2024 May 3`, `2024, May 3rd`, `2024: May 3`.
 fn year_month_day(text: Cursor<'_, '_>) -> Option<DatePlace> {
-    let year = text.token()?.digits(4).filter(|year| YEARS.contains(year) && !text.is_glued())?;
+    let year = text.token()?.digits(4).filter(|year| YEARS.contains(year) && text.is_free())?;
     let then = text.after(1);
-    let month = month(then).filter(|_| then.follows(&["", ",", "-", "/"]))?;
-    let (days, end) = days_of_month(then.after(1).past("the"))?;
-    Some(end.place(days.iter().map(|day| day.of(Some(year), month))))
+    let month = month(then).filter(|_| then.follows(&["", ",", "-", "/", ":"]))?;
+    let (days, end) = days_of_month(then.after(1).past("the"), false)?;
+    Some(end.place(true, days.iter().flat_map(|day| day.of(Some(year), month))))
 }
 
 fn with_year(month: i64, days: &[DayOfMonth], end: Cursor<'_, '_>) -> DatePlace {
+    let of = |year: Option<i64>| days.iter().flat_map(move |day| day.of(year, month));
     match year(end) {
-        Some((year, end)) => end.place(days.iter().map(|day| day.of(Some(year), month))),
-        None => end.place(days.iter().map(|day| day.of(None, month))),
+        YearRead::Year(year, end) => end.place(true, of(Some(year))),
+        YearRead::Nothing => end.place(false, of(None)),
+        YearRead::Unknown => end.place(false, []),
     }
 }
 
@@ -200,10 +294,15 @@ enum DayOfMonth {
 }
 
 impl DayOfMonth {
-    fn of(self, year: Option<i64>, month: i64) -> Option<Day> {
+    fn of(self, year: Option<i64>, month: i64) -> [Option<Day>; 2] {
         match self {
-            DayOfMonth::Nth(day) => Day::checked(year, month, day),
-            DayOfMonth::Last => (28..=31).rev().find_map(|day| Day::checked(year, month, day)),
+            DayOfMonth::Nth(day) => [Day::checked(year, month, day), None],
+            DayOfMonth::Last if month == 2 && year.is_none() => {
+                [Day::checked(None, 2, 28), Day::checked(None, 2, 29)]
+            }
+            DayOfMonth::Last => {
+                [(28..=31).rev().find_map(|day| Day::checked(year, month, day)), None]
+            }
         }
     }
 }
@@ -211,24 +310,29 @@ impl DayOfMonth {
 /// The days that one list may have. It bounds the work at each place of a text.
 const MAX_DAYS: usize = 31;
 
-/// Reads days of a month: `3`, `3rd`, `third`, `3-5`, `3rd and 5th`.
-fn days_of_month<'a, 't>(text: Cursor<'a, 't>) -> Option<(Vec<DayOfMonth>, Cursor<'a, 't>)> {
-    let (first, mut is_ordinal, mut end) = day_of_month(text)?;
+/// Reads days of a month: `3`, `3rd`, `third`, `3-5`, `3rd and 5th`, `14, 15 and 16`. After the
+/// month, a number that may count something else ends the list: `May 3 and 5 people`.
+fn days_of_month<'a, 't>(
+    text: Cursor<'a, 't>,
+    precedes_month: bool,
+) -> Option<(Vec<DayOfMonth>, Cursor<'a, 't>)> {
+    let (first, _, mut end) = day_of_month(text)?;
     let mut days = vec![first];
-    loop {
-        let ranged = end.follows(&["-", "–"]);
-        let joined = ["and", "or", "to", "through"].map(|word| end.past(word));
-        let joined = joined.into_iter().find(|past| past.at > end.at);
-        let listed = end.follows(&[",", "&"]).then_some(end);
-        let then = if ranged { Some(end) } else { joined.or(listed).filter(|_| is_ordinal) };
-        match then.and_then(day_of_month) {
-            Some((day, ordinal, next)) if (ranged || ordinal) && days.len() < MAX_DAYS => {
-                days.push(day);
-                (is_ordinal, end) = (ordinal, next);
-            }
-            _ => return Some((days, end)),
+    while days.len() < MAX_DAYS {
+        let is_range = end.follows(&["-", "–"]);
+        let is_listed = end.follows(&[",", "&"]);
+        let then = if is_range { end } else { end.past_link() };
+        if !is_range && !is_listed && then.at == end.at {
+            break;
         }
+        let Some((day, is_ordinal, next)) = day_of_month(then) else { break };
+        if !(is_range || is_ordinal || precedes_month || next.ends_list()) {
+            break;
+        }
+        days.push(day);
+        end = next;
     }
+    Some((days, end))
 }
 
 /// Reads a day of a month. Returns whether it is written as an ordinal, and the place after it.
@@ -288,17 +392,53 @@ const ORDINALS: [&str; 20] = [
     "twentieth",
 ];
 
-/// Reads the year after a day: `2024`, `, 2024`, `of 2024`, `'24`, `-24`.
-fn year<'a, 't>(text: Cursor<'a, 't>) -> Option<(i64, Cursor<'a, 't>)> {
-    let named = text.past("of").past("in").past("the").past("year");
-    let token = named.token()?;
-    let is_word = named.after(1).is_glued();
+/// The text after a day and a month.
+enum YearRead<'a, 't> {
+    /// No year: the day is of every year.
+    Nothing,
+    Year(i64, Cursor<'a, 't>),
+    /// A year that is not read: the day is of no year.
+    Unknown,
+}
+
+/// Reads the year after a day: `2024`, `, 2024`, `of 2024`, `(2024)`, `'24`, `-24`, `10:00:00 2024`.
+fn year<'a, 't>(text: Cursor<'a, 't>) -> YearRead<'a, 't> {
+    let mut place = text.past("of").past("in").past("the").past("year");
+    // A time of day stands between.
+    let mut time = place.after(1);
+    while time.token().is_some_and(|token| token.is_numeral && token.gap == ":")
+        && time.at < place.at + 3
+    {
+        time = time.after(1);
+    }
+    if time.at > place.at + 1 {
+        place = time;
+    }
+    let Some(token) = place.token() else { return YearRead::Nothing };
+    let next = place.after(1).token();
+    let is_amount = token.gap.ends_with(SIGNS)
+        || next.is_some_and(|next| {
+            let is_word = next.follows_blank() && CURRENCY_WORDS.iter().any(|word| next.is(word));
+            is_word || next.gap.trim_start().starts_with(SIGNS)
+        });
+    let is_word = place.after(1).is_glued() || is_amount;
     let long = token.digits(4).filter(|year| token.text.len() == 4 && YEARS.contains(year));
-    let long = long.filter(|_| named.follows(&["", ",", "-", "/", ".", "'", "’"]));
+    let long = long.filter(|_| place.follows(&["", ",", "-", "/", ".", "'", "’", "("]));
+    let is_glued = place.at == text.at && place.is_glued();
     let short = token.digits(2).filter(|_| token.text.len() == 2);
-    let short = short.filter(|_| named.follows(&["'", "’", ",'", ",’", ", '", "-", "/"]));
-    let year = long.or(short.map(|year| CENTURY + year)).filter(|_| !is_word)?;
-    Some((year, named.after(1)))
+    let has_mark = place.follows(&["'", "’", ",'", ",’", ", '"]) || matches!(token.gap, "-" | "/");
+    let short = short.filter(|_| has_mark || is_glued);
+    if let Some(year) = long.or(short.map(in_century)).filter(|_| !is_word) {
+        return YearRead::Year(year, place.after(1));
+    }
+    let says = |words: &[&str]| words.iter().any(|word| token.is(word));
+    let then = |words: &[&str]| next.is_some_and(|next| words.iter().any(|word| next.is(word)));
+    let is_relative = says(&["last", "next", "this", "previous", "coming"]) && then(&["year"]);
+    let in_words = (says(&["two"]) && then(&["thousand"]))
+        || (says(&["twenty", "nineteen"])
+            && next
+                .is_some_and(|next| !next.is_numeral && super::numbers::is_number_word(next.text)));
+    if is_relative || in_words { YearRead::Unknown } else { YearRead::Nothing }
 }
 
 /// Returns the month that a word names, 1 to 12.
@@ -324,7 +464,11 @@ fn month(text: Cursor<'_, '_>) -> Option<i64> {
 }
 
 /// The holidays with a fixed date, by their words: month, day.
-const HOLIDAYS: [(&[&str], i64, i64); 9] = [
+const HOLIDAYS: [(&[&str], i64, i64); 13] = [
+    (&["xmas"], 12, 25),
+    (&["boxing", "day"], 12, 26),
+    (&["nye"], 12, 31),
+    (&["valentines", "day"], 2, 14),
     (&["christmas", "eve"], 12, 24),
     (&["christmas", "day"], 12, 25),
     (&["christmas"], 12, 25),

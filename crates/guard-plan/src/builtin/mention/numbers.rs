@@ -1,413 +1,543 @@
-//! The numbers that a prompt names (expressions, "Dates and numbers of prompts"): in digits, in
+//! The numbers that a prompt names (expressions, "Dates and numbers in prompts"): in digits, in
 //! English words, or both (`2.5 million`, `10k`, `12 dollars and 50 cents`).
 //!
-//! Each number is read once, as a whole: `two hundred and fifty` is not 200. Digits that belong to
-//! something else (a time, a version, a range, a name) are no number.
+//! A phrase is a run of numerals and words of numbers. It is read as a whole. A phrase with a part
+//! that is not understood names nothing: `two thirds of a million` is not 2 and not a million.
 
-use super::super::extract::UNITS;
+use super::numerals::{self, CURRENCY_WORDS};
 use super::tokens::Token;
-use crate::decimal;
 use crate::value::DECIMAL_ONE;
 
 /// A number in units of 10⁻⁶.
 type Units = i128;
 
 const ONE: Units = DECIMAL_ONE as Units;
-const HUNDRED: Units = 100;
-const THOUSAND: Units = 1000;
-const MILLION: Units = 1_000_000;
-const BILLION: Units = 1_000_000_000;
+const DOZEN: Units = 12;
 
 /// Emits the numbers that a text names, in units of 10⁻⁶. Tokens that are `taken` are no numbers.
 pub(super) fn each(tokens: &[Token<'_>], taken: &[bool], emit: &mut dyn FnMut(i64)) {
-    let text = NumberReader { tokens };
+    let mut emit = |units: Units| i64::try_from(units).into_iter().for_each(&mut *emit);
+    let text = PhraseReader { tokens, taken };
     let mut at = 0;
     while at < tokens.len() {
-        let found = if taken[at] { None } else { text.with_cents(at) };
-        match found {
+        let phrase = text.phrase(at);
+        match text.with_cents(&phrase) {
             Some((units, next)) => {
-                i64::try_from(units).into_iter().for_each(&mut *emit);
-                at = next;
+                units.into_iter().for_each(&mut emit);
+                at = next.max(at + 1);
             }
-            None if taken[at] => at += 1,
             None => {
-                text.listed(at).into_iter().for_each(&mut *emit);
-                at += 1;
+                if let ([_], [NumberPart::Unknown]) =
+                    (&tokens[at..phrase.next.max(at)], &phrase.parts[..])
+                {
+                    let listed = numerals::listed(tokens, at).into_iter();
+                    listed.for_each(|units| emit(units.into()));
+                }
+                at = phrase.next.max(at + 1);
             }
         }
     }
 }
 
-/// A number, and the token after it.
-type Found<T = Units> = Option<(T, usize)>;
-
-struct NumberReader<'a, 't> {
-    tokens: &'a [Token<'t>],
+/// A part of a phrase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NumberPart {
+    /// A numeral, and whether it is money.
+    Numeral(Units, bool),
+    /// `zero` to `nineteen`.
+    Small(Units),
+    /// `twenty` to `ninety`.
+    Tens(Units),
+    Hundred,
+    /// `thousand`, `k`, `dozen`.
+    Scale(Units),
+    And,
+    /// `a` before another part.
+    Article,
+    Half,
+    /// `couple`, `pair`, with the `of` after it.
+    Couple,
+    Point,
+    Minus,
+    /// A numeral that is a part of something else, a fraction, an ordinal, a scale that is not known.
+    Unknown,
 }
 
-impl<'t> NumberReader<'_, 't> {
-    fn token(&self, at: usize) -> Option<Token<'t>> {
-        self.tokens.get(at).copied()
-    }
+/// A run of parts, and the token after it.
+struct Phrase {
+    parts: Vec<NumberPart>,
+    next: usize,
+}
 
-    /// Returns the word at this place, if only blanks stand before it.
-    fn word(&self, at: usize) -> Option<&'t str> {
-        let token = self.token(at).filter(|token| !token.is_numeral && token.follows_blank())?;
-        Some(token.text)
-    }
+struct PhraseReader<'a, 't> {
+    tokens: &'a [Token<'t>],
+    taken: &'a [bool],
+}
 
-    /// Returns true if a number may begin at this place with one of these words.
-    fn begins(&self, at: usize, words: &[&str]) -> bool {
-        let token = self.token(at).filter(|token| at == 0 || !token.gap.is_empty());
-        token.is_some_and(|token| words.iter().any(|word| token.is(word)))
+impl PhraseReader<'_, '_> {
+    fn token(&self, at: usize) -> Option<Token<'_>> {
+        self.tokens.get(at).copied().filter(|_| !self.taken[at])
     }
 
     fn is_word(&self, at: usize, words: &[&str]) -> bool {
-        self.word(at).is_some_and(|word| words.iter().any(|known| word.eq_ignore_ascii_case(known)))
+        let token = self.token(at).filter(Token::follows_blank);
+        token.is_some_and(|token| words.iter().any(|word| token.is(word)))
     }
 
-    /// Reads `12 dollars and 50 cents`, or a number.
-    fn with_cents(&self, at: usize) -> Found {
-        let (whole, end) = self.number(at)?;
-        if !self.is_word(end, &CURRENCY_WORDS) {
-            return Some((whole, end));
+    /// Returns the phrase that begins at a token. It has no parts if none begins there.
+    fn phrase(&self, first: usize) -> Phrase {
+        let mut phrase = Phrase { parts: Vec::new(), next: first };
+        // Words that only join parts wait for the next part.
+        let mut joints = Vec::new();
+        let mut at = first;
+        while let Some((part, next)) = self.part(at, at > first, phrase.parts.last()) {
+            at = next;
+            if matches!(part, NumberPart::And | NumberPart::Article | NumberPart::Minus) {
+                joints.push(part);
+                if joints.len() > 2 {
+                    break;
+                }
+                continue;
+            }
+            let takes_article = matches!(
+                part,
+                NumberPart::Hundred
+                    | NumberPart::Scale(_)
+                    | NumberPart::Couple
+                    | NumberPart::Half
+                    | NumberPart::Unknown
+            );
+            if !takes_article && joints.contains(&NumberPart::Article) {
+                if !phrase.parts.is_empty() {
+                    break;
+                }
+                joints.retain(|joint| *joint != NumberPart::Article);
+            }
+            phrase.parts.append(&mut joints);
+            phrase.parts.push(part);
+            phrase.next = next;
         }
-        let cents = self.number(end + 1 + usize::from(self.is_word(end + 1, &["and"])));
-        match cents {
-            Some((cents, last))
-                if self.is_word(last, &["cents", "cent", "pence"]) && cents < HUNDRED * ONE =>
+        phrase
+    }
+
+    /// Reads a part of a phrase; `is_inner` if another part may stand before it.
+    fn part(
+        &self,
+        at: usize,
+        is_inner: bool,
+        last: Option<&NumberPart>,
+    ) -> Option<(NumberPart, usize)> {
+        use NumberPart as P;
+        let token = self.token(at)?;
+        let is_glued = token.gap.is_empty() && at > 0;
+        let is_linked = token.follows_blank() || matches!(token.gap, "-" | "‑");
+        // `one thousand, two hundred` may be one number, or two.
+        if is_inner
+            && token.gap.trim() == ","
+            && is_number_word(token.text)
+            && self.may_go_on(at, last)
+        {
+            return Some((P::Unknown, at + 1));
+        }
+        if is_inner && !is_linked && !token.is_numeral {
+            return None;
+        }
+        if token.is_numeral {
+            if is_inner && !token.gap.trim_end_matches(['.', '$', '€', '£', '-']).trim().is_empty()
             {
-                Some((whole + cents / HUNDRED, last + 1))
+                return None;
             }
-            _ => Some((whole, end)),
+            return Some(match numerals::read(self.tokens, at) {
+                Some(numeral) => (P::Numeral(numeral.units.into(), numeral.is_money), numeral.next),
+                None => (P::Unknown, at + 1),
+            });
         }
-    }
-
-    /// Reads a number with its scales: `two million three hundred thousand and five`.
-    fn number(&self, at: usize) -> Found {
-        let lone = self.lone_scale(at);
-        let (mut group, mut end) = lone.map_or_else(|| self.group(at), |_| Some((ONE, at)))?;
-        let mut found = lone.or_else(|| self.scale(end));
-        let mut total: Units = 0;
-        while let Some((scale, next)) = found {
-            total = total.checked_add(group.checked_mul(scale)?)?;
-            let Some((lower, next)) = self.lower_group(next, scale) else {
-                return Some((total, next));
-            };
-            (group, end) = (lower, next);
-            found = self.scale(end);
+        let after_numeral = matches!(last, Some(P::Numeral(..) | P::Unknown)) && is_inner;
+        if after_numeral && let Some(part) = self.suffix(at, token, last) {
+            return Some((part, at + 1));
         }
-        Some((total.checked_add(group)?, end))
-    }
-
-    /// Reads a scale that stands for one of it: `thousand`, `a dozen`.
-    fn lone_scale(&self, at: usize) -> Found {
-        let noun = at + usize::from(self.begins(at, &["a", "the"]));
-        let nouns = ["thousand", "million", "billion", "grand", "dozen"];
-        let is_next = noun == at || self.is_word(noun, &nouns);
-        let token = self.token(noun).filter(|_| is_next && self.begins(noun, &nouns))?;
-        Some((scale_of(token.text)?, noun + 1))
-    }
-
-    /// Reads the group after a scale, for a lower scale: `three hundred`, `and five`, `and a half`.
-    fn lower_group(&self, at: usize, bound: Units) -> Found {
-        if let Some(end) = self.and_a_half(at) {
-            return Some((bound.checked_mul(ONE / 2)?, end));
-        }
-        let at = at + usize::from(self.is_word(at, &["and"]));
-        let is_numeral = self.token(at).filter(Token::follows_blank)?.is_numeral;
-        let (group, end) = self.group(at)?;
-        match self.scale(end) {
-            Some((scale, _)) => (scale < bound).then_some((group, end)),
-            None => (!is_numeral && group < bound.checked_mul(ONE)?).then_some((group, end)),
-        }
-    }
-
-    /// Reads a number without a scale: a numeral, or words up to `ninety nine hundred`.
-    fn group(&self, at: usize) -> Found {
-        let (value, end) = self.numeral(at).or_else(|| self.small(at))?;
-        match self.and_a_half(end) {
-            Some(end) => Some((value + ONE / 2, end)),
-            None => Some((value, end)),
-        }
-    }
-
-    /// Returns the place after `and a half`.
-    fn and_a_half(&self, at: usize) -> Option<usize> {
-        let words = self.is_word(at, &["and"]) && self.is_word(at + 1, &["a"]);
-        (words && self.is_word(at + 2, &["half"])).then_some(at + 3)
-    }
-
-    /// Reads words: `seventeen`, `two hundred and five`, `half a`, `a dozen`, `two point five`.
-    fn small(&self, at: usize) -> Found {
-        if self.begins(at, &["half"]) {
-            let end = at + 1 + usize::from(self.is_word(at + 1, &["a"]));
-            return self.scale(end).map(|_| (ONE / 2, end));
-        }
-        let noun = at + usize::from(self.begins(at, &["a", "the"]));
-        if noun > at && self.is_word(noun, &["couple", "pair"]) {
-            let end = noun + 1 + usize::from(self.is_word(noun + 1, &["of"]));
-            let is_hundred = self.is_word(end, &["hundred"]);
-            return if is_hundred { self.hundreds(2, end) } else { Some((2 * ONE, end)) };
-        }
-        if self.begins(noun, &["hundred"]) {
-            return self.hundreds(1, noun);
-        }
-        let (value, end) = self.below_hundred(at)?;
-        if self.is_word(end, &["hundred"]) {
-            return self.hundreds(value, end);
-        }
-        Some(self.fraction(value, end).unwrap_or((value * ONE, end)))
-    }
-
-    /// Reads `hundred`, `hundred five`, `hundred and five` after a count.
-    fn hundreds(&self, count: Units, at: usize) -> Found {
-        let rest = at + 1;
-        let and = usize::from(self.is_word(rest, &["and"]));
-        let more = self.word(rest + and).and_then(|_| self.below_hundred(rest + and));
-        match more {
-            // `one hundred and two hundred` are two numbers.
-            Some((value, end)) if !self.is_word(end, &["hundred"]) => {
-                Some(((count * HUNDRED + value) * ONE, end))
-            }
-            _ => Some((count * HUNDRED * ONE, rest)),
-        }
-    }
-
-    /// Reads `point` and the digits after it.
-    fn fraction(&self, whole: Units, at: usize) -> Found {
-        if !self.is_word(at, &["point"]) {
+        // A word within another word, or after a hyphen of another one.
+        if (is_glued && !after_numeral)
+            || (!is_inner && token.gap.ends_with(['-', '_', '.', '/', '@', '\'', '’']) && at > 0)
+        {
             return None;
         }
-        let (mut value, mut end, mut place) = (whole * ONE, at + 1, ONE / 10);
-        while let Some(digit) = self.word(end).and_then(below_twenty).filter(|digit| *digit < 10) {
-            value += digit * place;
-            place /= 10;
-            end += 1;
-        }
-        (end > at + 1).then_some((value, end))
+        let word = token.text.to_ascii_lowercase();
+        let position = |words: &[&str]| words.iter().position(|known| *known == word);
+        let part = if let Some(small) = position(&SMALL) {
+            P::Small(small as Units)
+        } else if let Some(tens) = position(&TENS) {
+            P::Tens(tens as Units * 10 + 20)
+        } else if let Some(scale) = scale_of(&word) {
+            P::Scale(scale)
+        } else if UNKNOWN.contains(&word.as_str()) {
+            P::Unknown
+        } else {
+            match word.as_str() {
+                "hundred" => P::Hundred,
+                "and" if is_inner => P::And,
+                "half" => P::Half,
+                "point" if is_inner => P::Point,
+                "minus" | "negative" => P::Minus,
+                "couple" | "pair" if self.is_word(at + 1, &["of"]) => {
+                    return Some((P::Couple, at + 2));
+                }
+                "couple" | "pair" => P::Couple,
+                // `a quarter of a million`.
+                "of" if matches!(last, Some(P::Unknown | P::Half)) => P::Unknown,
+                "a" | "an" | "one" if self.is_word(at + 1, &CURRENCY_WORDS) => P::Small(1),
+                "a" | "an" => P::Article,
+                _ => return None,
+            }
+        };
+        Some((part, at + 1))
     }
 
-    /// Reads `zero` to `ninety nine`, with a blank or a hyphen between tens and units.
-    fn below_hundred(&self, at: usize) -> Found {
-        let token = self.token(at).filter(|token| !token.is_numeral)?;
-        if token.gap.is_empty() && at > 0 {
-            return None;
-        }
-        if let Some(value) = below_twenty(token.text) {
-            return Some((value, at + 1));
-        }
-        let tens = TENS.iter().position(|word| token.is(word))? as Units * 10 + 20;
-        let unit = self.token(at + 1).filter(|unit| unit.follows_blank() || unit.gap == "-");
-        match unit.and_then(|unit| below_twenty(unit.text)) {
-            Some(unit @ 1..=9) => Some((tens + unit, at + 2)),
-            _ => Some((tens, at + 1)),
-        }
+    /// Returns true if a number with this last part may go on after a comma: no scale follows that
+    /// is as high.
+    fn may_go_on(&self, at: usize, last: Option<&NumberPart>) -> bool {
+        let scale = match last {
+            Some(NumberPart::Scale(scale)) if *scale > DOZEN => *scale,
+            Some(NumberPart::Hundred) => 100,
+            _ => return false,
+        };
+        // `nine hundred ninety nine thousand` has the most words before a scale.
+        let scales = (at + 1..at + 6).map_while(|at| self.token(at).filter(Token::follows_blank));
+        !scales.into_iter().any(|word| {
+            let hundred = Some(100).filter(|_| word.is("hundred"));
+            hundred.or(scale_of(&word.text.to_ascii_lowercase())).is_some_and(|next| next >= scale)
+        })
     }
 
-    /// Reads a word or a letter that multiplies: `million`, `k`, `dozen`.
-    fn scale(&self, at: usize) -> Found {
-        let token = self.token(at).filter(|token| !token.is_numeral)?;
-        let before = at.checked_sub(1).and_then(|before| self.token(before))?;
+    /// Reads a letter or word after a numeral that may change what the numeral means.
+    fn suffix(&self, at: usize, token: Token<'_>, last: Option<&NumberPart>) -> Option<NumberPart> {
+        use NumberPart as P;
+        let follows_money = matches!(last, Some(P::Numeral(_, true)));
+        let is_money = follows_money
+            || self.is_word(at + 1, &CURRENCY_WORDS)
+            || self.is_word(at + 1, &["usd", "eur", "gbp", "chf"])
+            || self
+                .tokens
+                .get(at + 1)
+                .is_some_and(|next| next.gap.trim().starts_with(['$', '€', '£', '₹']));
         let is_glued = token.gap.is_empty();
-        let is_joined = is_glued && before.is_numeral;
-        if !is_joined && (is_glued || !token.follows_blank() && token.gap != "-") {
-            return None;
+        match token.text {
+            "M" if is_glued => return Some(P::Scale(MILLION)),
+            "m" | "M" if is_money => return Some(P::Scale(MILLION)),
+            "b" | "B" if is_money => return Some(P::Scale(BILLION)),
+            _ => {}
         }
-        let is_money = is_glued && before.gap.ends_with(CURRENCY_SIGNS);
-        let scale = match token.text {
-            // A small `m` may be metres.
-            "M" if is_glued => MILLION,
-            "m" | "b" if !is_money => return None,
-            "m" => MILLION,
-            "b" | "B" if is_money => BILLION,
-            word if word.eq_ignore_ascii_case("hundred") && before.is_numeral => HUNDRED,
-            word => scale_of(word)?,
-        };
-        Some((scale, at + 1))
+        let is_unknown = SUFFIXES.iter().any(|suffix| token.is(suffix))
+            // `5 a.m.`, `5 o'clock`.
+            || (["a", "p", "o"].iter().any(|letter| token.is(letter))
+                && self.tokens.get(at + 1).is_some_and(|next| {
+                    (next.gap == "." && next.is("m")) || next.is("clock")
+                }));
+        is_unknown.then_some(P::Unknown)
     }
 
-    /// Reads a numeral that stands for itself.
-    fn numeral(&self, at: usize) -> Found {
-        let token = self.token(at).filter(|token| token.is_numeral)?;
-        let (is_negative, is_money) = self.sign(at, token)?;
-        let groups = self.spaced_groups(at);
-        let (end, is_money) = self.unit(at + groups.len(), is_money)?;
-        let units =
-            Units::from(decimal::parse(&(plain(token.text, is_money)? + &groups.concat()))?);
-        Some((if is_negative { -units } else { units }, end))
-    }
-
-    /// Returns the groups of three digits that belong to the numeral: `10 000`. Between other groups
-    /// than `000`, an ordinary blank divides two numbers.
-    fn spaced_groups(&self, at: usize) -> Vec<&'t str> {
-        const THIN: [&str; 3] = ["\u{a0}", "\u{202f}", "\u{2009}"];
-        let is_group = |token: &&Token<'_>| {
-            let is_thin = THIN.contains(&token.gap);
-            let is_whole = token.is_numeral && token.text.len() == 3 && token.digits(3).is_some();
-            is_whole && (is_thin || token.gap == " " && token.text == "000")
-        };
-        let starts = self.token(at).is_some_and(|token| token.digits(3).is_some());
-        let rest = self.tokens.get(at + 1..).unwrap_or_default();
-        rest.iter()
-            .take_while(is_group)
-            .take(6)
-            .filter(|_| starts)
-            .map(|token| token.text)
-            .collect()
-    }
-
-    /// Returns whether the numeral is negative, and whether a currency stands before it. Returns
-    /// `None` if the characters before it make it a part of something else.
-    fn sign(&self, at: usize, token: Token<'_>) -> Option<(bool, bool)> {
-        let before = at.checked_sub(1).and_then(|before| self.token(before));
-        let gap = token.gap.strip_suffix(CURRENCY_SIGNS).unwrap_or(token.gap);
-        let is_money = gap.len() < token.gap.len();
-        let signs = ['-', '\u{2212}'];
-        let is_joined = |gap: &str| before.is_some() && gap.is_empty();
-        if let Some(outer) = gap.strip_suffix(signs) {
-            // In `order-5` and `2-5`, the hyphen is no sign.
-            let outer = outer.strip_suffix(CURRENCY_SIGNS).unwrap_or(outer);
-            return (!is_joined(outer)).then_some((true, is_money));
-        }
-        if is_joined(gap) {
-            let currency = before.filter(|word| CURRENCY_CODES.iter().any(|code| word.is(code)));
-            return (is_money || currency.is_some()).then_some((false, true));
-        }
-        let after_numeral = before.is_some_and(|token| token.is_numeral);
-        let is_tied = match gap {
-            ":" => after_numeral,
-            // `100@20` is a price each.
-            "@" => !after_numeral && !is_money,
-            "'" | "’" => before.is_some(),
-            _ => gap.ends_with(['/', '_', '@', '.', '\\']),
-        };
-        (!is_tied).then_some((false, is_money))
-    }
-
-    /// Returns the place after the numeral and its unit, and whether it is money. Returns `None` if
-    /// the characters after the numeral make it a part of something else.
-    fn unit(&self, at: usize, is_money: bool) -> Option<(usize, bool)> {
-        let end = at + 1;
-        let Some(next) = self.token(end) else { return Some((end, is_money)) };
-        if next.gap.is_empty() {
-            let is = |word: &&str| next.is(word);
-            if CURRENCY_CODES.iter().chain(&CURRENCY_WORDS).any(is) {
-                return Some((end + 1, true));
+    /// Reads the numbers of a phrase, with the cents after it: `12 dollars and 50 cents`, `50 cents`.
+    /// Returns `None` if it is not understood.
+    fn with_cents(&self, phrase: &Phrase) -> Option<(Vec<Units>, usize)> {
+        let numbers = numbers(&phrase.parts)?;
+        let end = phrase.next;
+        let is_money = matches!(phrase.parts.first(), Some(NumberPart::Numeral(_, true)));
+        let has_sign = self.token(end).is_some_and(|next| next.gap.starts_with('¢'));
+        match numbers[..] {
+            [cents] if has_sign => Some((vec![cents / 100], end)),
+            [cents] if self.is_word(end, &CENTS) => Some((vec![cents / 100], end + 1)),
+            // `$42 and 50 cents` is one phrase.
+            [whole, cents] if is_money && self.is_word(end, &CENTS) => {
+                Some((vec![plus_cents(whole, cents)], end + 1))
             }
-            if UNITS.iter().chain(&COUNTS).any(is) {
-                return Some((end + 1, is_money));
+            [whole] if is_money || self.is_word(end, &CURRENCY_WORDS) => {
+                Some(self.after_currency(whole, end))
             }
-            return self.scale(end).map(|_| (end, is_money));
+            _ => Some((numbers, end)),
         }
-        let is_tied = match next.gap {
-            _ if next.text.is_empty() => false,
-            "-" | "/" | ":" => next.is_numeral,
-            "@" => !next.is_numeral,
-            "_" | "." | "\\" => true,
-            _ => false,
-        };
-        let is_money = is_money
-            || next.gap.trim_start().starts_with(CURRENCY_SIGNS)
-            || self.is_word(end, &CURRENCY_WORDS)
-            || self.is_word(end, &CURRENCY_CODES);
-        (!is_tied).then_some((end, is_money))
     }
 
-    /// Reads numerals in a list without blanks: `1,2,3`.
-    fn listed(&self, at: usize) -> Vec<i64> {
-        let Some(token) = self.token(at).filter(|token| token.is_numeral) else {
-            return Vec::new();
-        };
-        let is_list = self.sign(at, token) == Some((false, false))
-            && self.unit(at, false) == Some((at + 1, false))
-            && token.text.matches(',').count() > 1
-            && token.text.bytes().all(|b| b.is_ascii_digit() || b == b',');
-        let pieces = token.text.split(',').filter(|_| is_list);
-        pieces.filter_map(decimal::parse).collect()
+    /// Reads the cents after an amount in a currency.
+    fn after_currency(&self, whole: Units, end: usize) -> (Vec<Units>, usize) {
+        let names_currency = self.is_word(end, &CURRENCY_WORDS);
+        let end = end + usize::from(names_currency);
+        let has_and = self.is_word(end, &["and"]);
+        let start = end + usize::from(has_and);
+        let alone = (vec![whole], end);
+        if !self.token(start).is_some_and(|token| token.follows_blank()) {
+            return alone;
+        }
+        let rest = self.phrase(start);
+        let Some(&[cents]) = numbers(&rest.parts).as_deref() else { return alone };
+        let are_cents = (0..100 * ONE).contains(&cents) && cents % ONE == 0;
+        if self.is_word(rest.next, &CENTS) && are_cents && whole % ONE == 0 {
+            return (vec![plus_cents(whole, cents)], rest.next + 1);
+        }
+        // `12 euros 50` may be 12.50.
+        if names_currency && !has_and && are_cents && cents >= 10 * ONE {
+            return (Vec::new(), rest.next);
+        }
+        alone
     }
 }
 
-/// Returns a numeral as JSON writes it. Returns `None` for one that can be read in two ways.
-fn plain(text: &str, is_money: bool) -> Option<String> {
-    let thousands = |text: &str, mark: &[char]| {
-        let mut groups = text.split(mark);
-        let first = groups.next().is_some_and(|group| group.len() <= 3);
-        (first && groups.all(|group| group.len() == 3)).then(|| text.replace(mark, ""))
+/// Adds cents to an amount with its sign.
+fn plus_cents(whole: Units, cents: Units) -> Units {
+    if whole < 0 { whole - cents / 100 } else { whole + cents / 100 }
+}
+
+/// Reads the numbers of a phrase. Returns `None` if a part of it is not understood.
+fn numbers(parts: &[NumberPart]) -> Option<Vec<Units>> {
+    let mut numbers = Vec::new();
+    let mut at = 0;
+    while at < parts.len() {
+        if parts[at] == NumberPart::And && at > 0 {
+            at += 1;
+        }
+        let is_negative = parts.get(at) == Some(&NumberPart::Minus);
+        let (number, next) = number(parts, at + usize::from(is_negative))?;
+        numbers.push(if is_negative { -number } else { number });
+        at = next;
+    }
+    (!numbers.is_empty()).then_some(numbers)
+}
+
+/// A number, and the part after it.
+type Found = Option<(Units, usize)>;
+
+/// Reads a number with its scales: `two million three hundred thousand and five`.
+fn number(parts: &[NumberPart], at: usize) -> Found {
+    use NumberPart as P;
+    let (group, mut at) = group(parts, at)?;
+    let sign = if group < 0 { -1 } else { 1 };
+    let Some(P::Scale(first)) = parts.get(at) else {
+        return and_a_half(parts, at, group, ONE).or(Some((group, at)));
     };
-    let (points, commas) = (text.matches('.').count(), text.matches(',').count());
-    match (points, commas) {
-        (0 | 1, 0) if !text.contains(['\'', '’']) => Some(text.to_string()),
-        // `1.250.000` and `1.250,50`.
-        (2.., 0) => thousands(text, &['.']),
-        (1.., 1) if text.rfind(',') > text.rfind('.') => {
-            let (whole, fraction) = text.split_once(',')?;
-            Some(format!("{}.{fraction}", thousands(whole, &['.'])?))
+    at += 1;
+    let mut total = group.checked_mul(*first)?;
+    if *first == DOZEN {
+        return Some((total, at));
+    }
+    if let Some(found) = and_a_half(parts, at, total, *first * ONE).filter(|_| group % ONE == 0) {
+        return Some(found);
+    }
+    let mut bound = *first;
+    let is_whole = group % ONE == 0;
+    loop {
+        let start = at + usize::from(parts.get(at) == Some(&P::And));
+        // A numeral after a scale may be a part of it, or a number of its own.
+        let is_numeral = matches!(parts.get(start), Some(P::Numeral(..)));
+        let Some((lower, next)) = self::group(parts, start) else { return Some((total, at)) };
+        match parts.get(next) {
+            Some(P::Scale(scale)) if *scale < bound && *scale != DOZEN && is_whole => {
+                total = total.checked_add(sign * lower.checked_mul(*scale)?)?;
+                (bound, at) = (*scale, next + 1);
+            }
+            Some(P::Scale(_)) => return Some((total, at)),
+            _ if is_numeral => return None,
+            _ if is_whole && lower < bound.checked_mul(ONE)? && lower % ONE == 0 => {
+                return Some((total.checked_add(sign * lower)?, next));
+            }
+            _ => return Some((total, at)),
         }
-        // `12,50`.
-        (0, 1) if is_money && text.len() >= 3 && text.as_bytes()[text.len() - 3] == b',' => {
-            Some(text.replace(',', "."))
+    }
+}
+
+/// Reads `and a half` after a whole number.
+fn and_a_half(parts: &[NumberPart], at: usize, number: Units, of: Units) -> Found {
+    use NumberPart as P;
+    let stands = parts.get(at..at + 3) == Some(&[P::And, P::Article, P::Half]) && number % ONE == 0;
+    let half = if number < 0 { -of / 2 } else { of / 2 };
+    stands.then_some((number + half, at + 3))
+}
+
+/// Reads a number without its scale: a numeral, or words up to `ninety nine hundred ninety nine`.
+fn group(parts: &[NumberPart], at: usize) -> Found {
+    use NumberPart as P;
+    let scaled = |at: usize| matches!(parts.get(at), Some(P::Scale(_)));
+    let (value, at) = match (parts.get(at)?, parts.get(at + 1)) {
+        (P::Numeral(units, _), _) => (*units, at + 1),
+        (P::Half, Some(P::Article)) if scaled(at + 2) => return Some((ONE / 2, at + 2)),
+        (P::Half, _) if scaled(at + 1) => return Some((ONE / 2, at + 1)),
+        (P::Article, Some(P::Hundred)) => (ONE, at + 1),
+        (P::Article, Some(P::Scale(_))) => return Some((ONE, at + 1)),
+        (P::Article, Some(P::Couple)) => (2 * ONE, at + 2),
+        _ => {
+            let (value, at) = below_hundred(parts, at)?;
+            if parts.get(at) == Some(&P::Point) {
+                return fraction(parts, at + 1, value * ONE);
+            }
+            (value * ONE, at)
         }
-        (0 | 1, _) => {
-            let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
-            let is_fraction = fraction.bytes().all(|b| b.is_ascii_digit());
-            let whole = thousands(whole, &[',', '\'', '’'])?;
-            is_fraction.then(|| format!("{whole}.{fraction}"))
+    };
+    let value = match and_a_half(parts, at, value, ONE) {
+        Some((value, next)) if scaled(next) => return Some((value, next)),
+        _ => value,
+    };
+    if parts.get(at) != Some(&P::Hundred) {
+        return Some((value, at));
+    }
+    let hundreds = value.checked_mul(100)?;
+    let rest = at + 1 + usize::from(parts.get(at + 1) == Some(&P::And));
+    match below_hundred(parts, rest) {
+        // `one hundred and two hundred` are two numbers.
+        Some((_, next)) if parts.get(next) == Some(&P::Hundred) => Some((hundreds, at + 1)),
+        Some((rest, next)) if value % ONE == 0 => {
+            Some((if value < 0 { hundreds - rest * ONE } else { hundreds + rest * ONE }, next))
         }
+        _ if matches!(parts.get(rest), Some(P::Numeral(..))) => None,
+        _ => Some((hundreds, at + 1)),
+    }
+}
+
+/// Reads `zero` to `ninety nine`.
+fn below_hundred(parts: &[NumberPart], at: usize) -> Found {
+    use NumberPart as P;
+    match (parts.get(at)?, parts.get(at + 1)) {
+        (P::Small(small), _) => Some((*small, at + 1)),
+        (P::Tens(tens), Some(P::Small(unit @ 1..=9))) => Some((tens + unit, at + 2)),
+        (P::Tens(tens), _) => Some((*tens, at + 1)),
         _ => None,
     }
 }
+
+/// Reads the digits after `point`.
+fn fraction(parts: &[NumberPart], mut at: usize, mut value: Units) -> Found {
+    let start = at;
+    let mut place = ONE / 10;
+    while let Some(NumberPart::Small(digit @ 0..=9)) = parts.get(at) {
+        value += digit * place;
+        place /= 10;
+        at += 1;
+    }
+    (at > start).then_some((value, at))
+}
+
+const MILLION: Units = 1_000_000;
+const BILLION: Units = 1_000_000_000;
 
 /// Returns what a word multiplies by.
 fn scale_of(word: &str) -> Option<Units> {
-    match word.to_ascii_lowercase().as_str() {
-        "dozen" => Some(12),
-        "k" | "grand" | "thousand" | "thousands" => Some(THOUSAND),
+    match word {
+        "dozen" => Some(DOZEN),
+        "k" | "grand" | "thousand" | "thousands" => Some(1000),
+        "lakh" | "lakhs" | "lac" => Some(100_000),
         "mn" | "mio" | "mil" | "million" | "millions" => Some(MILLION),
+        "crore" | "crores" => Some(10_000_000),
         "bn" | "billion" | "billions" => Some(BILLION),
+        "trillion" | "trillions" => Some(1_000_000_000_000),
         _ => None,
     }
 }
+
+/// The hundredths of a currency.
+const CENTS: [&str; 7] = ["cents", "cent", "pence", "pennies", "penny", "paise", "rappen"];
+
+const SMALL: [&str; 20] = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+];
 
 const TENS: [&str; 8] =
     ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
 
-fn below_twenty(word: &str) -> Option<Units> {
-    const WORDS: [&str; 20] = [
-        "zero",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-    ];
-    let at = WORDS.iter().position(|known| word.eq_ignore_ascii_case(known))?;
-    Some(at as Units)
+/// The words of fractions and ordinals, and of vague or foreign scales. A phrase with one of them
+/// names nothing.
+const UNKNOWN: [&str; 51] = [
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "eleventh",
+    "twelfth",
+    "thirteenth",
+    "fourteenth",
+    "fifteenth",
+    "sixteenth",
+    "seventeenth",
+    "eighteenth",
+    "nineteenth",
+    "twentieth",
+    "thirtieth",
+    "fortieth",
+    "fiftieth",
+    "sixtieth",
+    "seventieth",
+    "eightieth",
+    "ninetieth",
+    "hundredth",
+    "thousandth",
+    "millionth",
+    "thirds",
+    "quarter",
+    "quarters",
+    "fourths",
+    "fifths",
+    "sixths",
+    "eighths",
+    "tenths",
+    "hundredths",
+    "halves",
+    "several",
+    "few",
+    "some",
+    "many",
+    "mrd",
+    "milliard",
+    "milliards",
+    "milliarden",
+    "millionen",
+    "mld",
+    "hundreds",
+];
+
+/// The letters and words after a numeral that make it something else: a scale that may be meant, a
+/// time of day.
+const SUFFIXES: [&str; 16] = [
+    "m",
+    "b",
+    "mm",
+    "l",
+    "t",
+    "tn",
+    "cr",
+    "mill",
+    "quadrillion",
+    "am",
+    "pm",
+    "oclock",
+    "½",
+    "¼",
+    "¾",
+    "⅓",
+];
+
+/// Returns true for `zero` to `ninety`.
+pub(super) fn is_number_word(word: &str) -> bool {
+    let is = |known: &&str| word.eq_ignore_ascii_case(known);
+    SMALL.iter().chain(&TENS).any(is)
 }
-
-const CURRENCY_SIGNS: [char; 7] = ['$', '€', '£', '¥', '₹', '₩', '₿'];
-
-/// The words of money that may stand beside a number, with a blank or without one.
-const CURRENCY_WORDS: [&str; 9] =
-    ["dollars", "dollar", "bucks", "buck", "euros", "euro", "pounds", "francs", "rupees"];
-
-/// The codes of currencies that may touch a number on either side.
-const CURRENCY_CODES: [&str; 12] =
-    ["usd", "eur", "gbp", "chf", "jpy", "cny", "rmb", "inr", "cad", "aud", "us", "rs"];
-
-/// The words that may touch a count.
-const COUNTS: [&str; 8] = ["x", "shares", "sh", "pcs", "gal", "gallons", "l", "pct"];

@@ -73,6 +73,6 @@ fn numeral_end(text: &str) -> usize {
 }
 
 /// Returns the number of digits at the start of a text.
-fn digits_at(text: &str) -> usize {
+pub(super) fn digits_at(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_digit).count()
 }
