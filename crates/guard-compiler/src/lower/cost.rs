@@ -60,10 +60,14 @@ fn walks(plan: &Plan, tool: &Tool, e: &Expr) -> Vec<(String, u64)> {
         });
         if let Node::Quantified { over, body, .. } = &e.0[node] {
             let longest = over.iter().map(|over| (elements(plan, tool, e, *over), *over));
-            if let Some((most, over)) = longest.max() {
+            let walked = longest.max().filter(|(most, over)| {
+                most.saturating_mul(costs[*body as usize]) >= costs[*over as usize]
+            });
+            // Otherwise, the collection itself takes the most.
+            if let Some((most, over)) = walked {
                 walks.push((words::node(&shows, e, over), most));
+                dearest = Some((0, *body as usize));
             }
-            dearest = Some((0, *body as usize));
         }
         at = dearest.map(|(_, child)| child);
     }

@@ -392,7 +392,7 @@ impl<'s, 'p> Filling<'_, 's, 'p> {
             Help::Resume => self.pump.act(Act::Resume).or(Some(())),
             Help::Prompt => {
                 let texts: Vec<String> = args.iter().filter_map(text).collect();
-                self.pump.act(Act::Prompt(texts.join(" ")))
+                self.pump.act(Act::Prompt(texts.join("; ")))
             }
         }
     }

@@ -1,11 +1,11 @@
-//! The days that a prompt names (expressions, "Dates and numbers of prompts"): in digits, with the
+//! The days that a prompt names (expressions, "Dates and numbers in prompts"): in digits, with the
 //! English name of the month, or as a holiday with a fixed date.
 //!
 //! Each reading of digits that can be read in two ways is a day. Days that only a calendar knows
 //! (`tomorrow`, `next Friday`) are not read.
 
-use super::numerals::{CURRENCY_WORDS, SIGNS};
-use super::tokens::{Token, digits};
+use super::numerals::{CURRENCY_CODES, CURRENCY_WORDS, SIGNS};
+use super::tokens::{ORDINALS, Token, digits, is_number_word};
 use crate::time::Civil;
 
 /// A day that a text names. Without a year, it is that day of every year.
@@ -83,19 +83,28 @@ impl DatePlace {
     /// Takes the year of the next place, if both are of one list or range.
     fn take_year_of(&mut self, next: &DatePlace, tokens: &[Token<'_>]) {
         let between = &tokens[self.next..next.start];
-        let is_linked = match between {
-            [] => matches!(tokens[next.start].gap.trim(), "-" | "–" | "—" | "," | "&"),
-            [link] => link.follows_blank() && LINKS.iter().any(|word| link.is(word)),
-            _ => false,
+        let (is_linked, is_range) = match between {
+            [] => {
+                let gap = tokens[next.start].gap.trim();
+                let is_range = matches!(gap, "-" | "–" | "—");
+                (is_range || matches!(gap, "," | "&"), is_range)
+            }
+            [link] if link.follows_blank() => {
+                let is_list = link.is("and") || link.is("or");
+                (LINKS.iter().any(|word| link.is(word)), !is_list)
+            }
+            _ => return,
         };
-        let Some(Day { year: Some(year), month, .. }) = next.days.first().copied() else { return };
-        if self.has_year || !is_linked {
+        if self.has_year || !is_linked || !next.has_year {
             return;
         }
         self.has_year = true;
-        for day in &mut self.days {
+        let pairs = self.days.len() == next.days.len();
+        for (at, day) in self.days.iter_mut().enumerate() {
+            let Some(other) = next.days.get(if pairs { at } else { 0 }) else { continue };
             // `28 Dec to 3 Jan 2027`.
-            day.year = Some(year - i64::from(day.month > month));
+            let is_earlier = is_range && day.month > other.month;
+            day.year = other.year.map(|year| year - i64::from(is_earlier));
         }
         self.days.retain(|day| Day::checked(day.year, day.month, day.day).is_some());
     }
@@ -136,7 +145,8 @@ impl<'t> Cursor<'_, 't> {
 
     /// Returns true if the characters before this place, without blanks, are one of these.
     fn follows(self, gaps: &[&str]) -> bool {
-        self.token().is_some_and(|token| gaps.contains(&token.gap.trim()))
+        self.token()
+            .is_some_and(|token| !token.gap.contains('\n') && gaps.contains(&token.gap.trim()))
     }
 
     /// Returns true if the digits or the word here are a part of nothing before them.
@@ -145,6 +155,16 @@ impl<'t> Cursor<'_, 't> {
         self.token().is_some_and(|token| {
             token.gap.ends_with(opens) || (self.at == 0 && token.gap.is_empty())
         })
+    }
+
+    /// Returns true for a month in lower case that is also a verb.
+    fn is_verb(self) -> bool {
+        self.token().is_some_and(|token| matches!(token.text, "may" | "march"))
+    }
+
+    /// Returns true if a date in digits may begin here: also after a comma of a list.
+    fn begins(self) -> bool {
+        self.is_free() || self.token().is_some_and(|token| token.gap.ends_with([',', ';']))
     }
 
     /// Returns the place after the words that may stand between two days: `and the`.
@@ -156,8 +176,8 @@ impl<'t> Cursor<'_, 't> {
     /// Returns true if a list of days ends here: no noun follows that is counted.
     fn ends_list(self) -> bool {
         self.token().is_none_or(|token| {
-            let is_link = LINKS.iter().any(|word| token.is(word));
-            !token.follows_blank() || token.text.is_empty() || is_link || token.digits(4).is_some()
+            let is_year = token.text.len() == 4 && token.digits(4).is_some();
+            !token.follows_blank() || token.text.is_empty() || is_year
         })
     }
 
@@ -171,8 +191,9 @@ const DATE_MARKS: [&str; 6] = ["-", "/", " / ", "–", "\u{2011}", "\u{2212}"];
 
 /// Reads `2024-05-03`, `5/3/2024`, `03.05.24`, `20240503` and `5/3`.
 fn numeric(text: Cursor<'_, '_>) -> Option<DatePlace> {
-    let first = text.token().filter(|token| token.is_numeral && !text.is_glued())?;
-    let mark = text.after(1).token().map_or("", |token| token.gap);
+    let first = text.token().filter(|token| token.is_numeral && text.begins())?;
+    let next_gap = text.after(1).token().map_or("", |token| token.gap);
+    let mark = if first.text.contains('.') { "." } else { next_gap };
     let mut end = text.after(1);
     let mut pieces: Vec<&str> = first.text.split('.').collect();
     while let Some(piece) = end.token().filter(|_| end.is_chained()) {
@@ -245,19 +266,24 @@ fn month_days(text: Cursor<'_, '_>) -> Option<DatePlace> {
     let month = month(text)?;
     let then = text.after(1).past("the");
     let (days, end) = days_of_month(then, false).filter(|_| then.follows(&["", "-", "/", "."]))?;
-    Some(with_year(month, &days, end))
+    let place = with_year(month, &days, end);
+    // `you may 3 times`.
+    let is_verb = text.is_verb() && !place.has_year && !end.ends_list();
+    (!is_verb).then_some(place)
 }
 
 /// Reads `3 May`, `the 3rd day of May 2024`, `3-5 May`, `the last day of May`.
 fn days_month(text: Cursor<'_, '_>) -> Option<DatePlace> {
     let (days, end) = days_of_month(text, true).filter(|_| text.is_free())?;
     let of = end.past("day").past("of");
-    let month = month(of).filter(|_| of.follows(&["", "-", "/", "."]))?;
+    let may_be_verb = of.token().is_some_and(|token| token.is("may") || token.is("march"));
+    // `Order 3. May I pay?`
+    let marks = if may_be_verb { &["", "-", "/"][..] } else { &["", "-", "/", "."] };
+    let month = month(of).filter(|_| of.follows(marks))?;
     let after = of.after(1);
     let mut place = with_year(month, &days, after);
     // `2 may` with a verb.
-    let is_verb = of.token().is_some_and(|token| token.text == "may") && of.at == end.at;
-    if is_verb && !place.has_year {
+    if of.is_verb() && of.at == end.at && !place.has_year {
         return None;
     }
     // `20 Dec 1` is either day.
@@ -319,14 +345,19 @@ fn days_of_month<'a, 't>(
     let (first, _, mut end) = day_of_month(text)?;
     let mut days = vec![first];
     while days.len() < MAX_DAYS {
-        let is_range = end.follows(&["-", "–"]);
-        let is_listed = end.follows(&[",", "&"]);
+        // `Nov 15 - 20 guests` is no range of days.
+        let is_range = end.token().is_some_and(|token| matches!(token.gap, "-" | "–"));
+        let is_listed = end.follows(&[",", "&", "-", "–"]);
         let then = if is_range { end } else { end.past_link() };
         if !is_range && !is_listed && then.at == end.at {
             break;
         }
         let Some((day, is_ordinal, next)) = day_of_month(then) else { break };
-        if !(is_range || is_ordinal || precedes_month || next.ends_list()) {
+        let goes_on = next.past_link();
+        let ends = next.ends_list()
+            || (goes_on.at > next.at
+                && day_of_month(goes_on).is_some_and(|(.., end)| end.ends_list()));
+        if !(is_range || is_ordinal || precedes_month || ends) {
             break;
         }
         days.push(day);
@@ -369,29 +400,6 @@ fn day_of_month<'a, 't>(text: Cursor<'a, 't>) -> Option<(DayOfMonth, bool, Curso
     (unit < 9).then(|| (DayOfMonth::Nth(day), true, then.after(1)))
 }
 
-const ORDINALS: [&str; 20] = [
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-    "eleventh",
-    "twelfth",
-    "thirteenth",
-    "fourteenth",
-    "fifteenth",
-    "sixteenth",
-    "seventeenth",
-    "eighteenth",
-    "nineteenth",
-    "twentieth",
-];
-
 /// The text after a day and a month.
 enum YearRead<'a, 't> {
     /// No year: the day is of every year.
@@ -418,12 +426,15 @@ fn year<'a, 't>(text: Cursor<'a, 't>) -> YearRead<'a, 't> {
     let next = place.after(1).token();
     let is_amount = token.gap.ends_with(SIGNS)
         || next.is_some_and(|next| {
-            let is_word = next.follows_blank() && CURRENCY_WORDS.iter().any(|word| next.is(word));
+            let mut currencies = CURRENCY_WORDS.iter().chain(&CURRENCY_CODES);
+            let is_word = next.follows_blank() && currencies.any(|word| next.is(word));
             is_word || next.gap.trim_start().starts_with(SIGNS)
         });
     let is_word = place.after(1).is_glued() || is_amount;
     let long = token.digits(4).filter(|year| token.text.len() == 4 && YEARS.contains(year));
-    let long = long.filter(|_| place.follows(&["", ",", "-", "/", ".", "'", "’", "("]));
+    let long = long.filter(|_| place.follows(&["", ",", "-", "/", "'", "’", "("]));
+    // Before a noun, a number that is no year of today is a count.
+    let long = long.filter(|year| (1990..=2099).contains(year) || place.after(1).ends_list());
     let is_glued = place.at == text.at && place.is_glued();
     let short = token.digits(2).filter(|_| token.text.len() == 2);
     let has_mark = place.follows(&["'", "’", ",'", ",’", ", '"]) || matches!(token.gap, "-" | "/");
@@ -436,8 +447,7 @@ fn year<'a, 't>(text: Cursor<'a, 't>) -> YearRead<'a, 't> {
     let is_relative = says(&["last", "next", "this", "previous", "coming"]) && then(&["year"]);
     let in_words = (says(&["two"]) && then(&["thousand"]))
         || (says(&["twenty", "nineteen"])
-            && next
-                .is_some_and(|next| !next.is_numeral && super::numbers::is_number_word(next.text)));
+            && next.is_some_and(|next| !next.is_numeral && is_number_word(next.text)));
     if is_relative || in_words { YearRead::Unknown } else { YearRead::Nothing }
 }
 
@@ -484,7 +494,10 @@ const HOLIDAYS: [(&[&str], i64, i64); 13] = [
 fn holiday(text: Cursor<'_, '_>) -> Option<DatePlace> {
     let rest = text.tokens.get(text.at..)?;
     let stands = |words: &[&str]| {
-        words.len() <= rest.len() && words.iter().zip(rest).all(|(word, token)| token.is(word))
+        let is_joined = |token: &Token<'_>| token.follows_blank() || matches!(token.gap, "'" | "’");
+        words.len() <= rest.len()
+            && words.iter().zip(rest).all(|(word, token)| token.is(word))
+            && rest[1..words.len()].iter().all(is_joined)
     };
     let (words, month, day) = HOLIDAYS.iter().find(|(words, ..)| stands(words))?;
     Some(with_year(*month, &[DayOfMonth::Nth(*day)], text.after(words.len())))

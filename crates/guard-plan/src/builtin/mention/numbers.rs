@@ -4,8 +4,8 @@
 //! A phrase is a run of numerals and words of numbers. It is read as a whole. A phrase with a part
 //! that is not understood names nothing: `two thirds of a million` is not 2 and not a million.
 
-use super::numerals::{self, CURRENCY_WORDS};
-use super::tokens::Token;
+use super::numerals::{self, CURRENCY_CODES, CURRENCY_WORDS, SIGNS};
+use super::tokens::{ORDINALS, SMALL, TENS, Token, is_number_word};
 use crate::value::DECIMAL_ONE;
 
 /// A number in units of 10⁻⁶.
@@ -168,9 +168,9 @@ impl PhraseReader<'_, '_> {
             P::Small(small as Units)
         } else if let Some(tens) = position(&TENS) {
             P::Tens(tens as Units * 10 + 20)
-        } else if let Some(scale) = scale_of(&word) {
+        } else if let Some(scale) = scale_of(&word).filter(|_| token.text != "Grand") {
             P::Scale(scale)
-        } else if UNKNOWN.contains(&word.as_str()) {
+        } else if UNKNOWN.iter().chain(&ORDINALS).any(|known| *known == word) {
             P::Unknown
         } else {
             match word.as_str() {
@@ -185,7 +185,7 @@ impl PhraseReader<'_, '_> {
                 "couple" | "pair" => P::Couple,
                 // `a quarter of a million`.
                 "of" if matches!(last, Some(P::Unknown | P::Half)) => P::Unknown,
-                "a" | "an" | "one" if self.is_word(at + 1, &CURRENCY_WORDS) => P::Small(1),
+                "a" | "an" if self.is_word(at + 1, &CURRENCY_WORDS) => P::Small(1),
                 "a" | "an" => P::Article,
                 _ => return None,
             }
@@ -213,13 +213,11 @@ impl PhraseReader<'_, '_> {
     fn suffix(&self, at: usize, token: Token<'_>, last: Option<&NumberPart>) -> Option<NumberPart> {
         use NumberPart as P;
         let follows_money = matches!(last, Some(P::Numeral(_, true)));
+        let next = self.tokens.get(at + 1);
         let is_money = follows_money
             || self.is_word(at + 1, &CURRENCY_WORDS)
-            || self.is_word(at + 1, &["usd", "eur", "gbp", "chf"])
-            || self
-                .tokens
-                .get(at + 1)
-                .is_some_and(|next| next.gap.trim().starts_with(['$', '€', '£', '₹']));
+            || self.is_word(at + 1, &CURRENCY_CODES)
+            || next.is_some_and(|next| next.gap.trim().starts_with(SIGNS));
         let is_glued = token.gap.is_empty();
         match token.text {
             "M" if is_glued => return Some(P::Scale(MILLION)),
@@ -230,7 +228,7 @@ impl PhraseReader<'_, '_> {
         let is_unknown = SUFFIXES.iter().any(|suffix| token.is(suffix))
             // `5 a.m.`, `5 o'clock`.
             || (["a", "p", "o"].iter().any(|letter| token.is(letter))
-                && self.tokens.get(at + 1).is_some_and(|next| {
+                && next.is_some_and(|next| {
                     (next.gap == "." && next.is("m")) || next.is("clock")
                 }));
         is_unknown.then_some(P::Unknown)
@@ -244,17 +242,34 @@ impl PhraseReader<'_, '_> {
         let is_money = matches!(phrase.parts.first(), Some(NumberPart::Numeral(_, true)));
         let has_sign = self.token(end).is_some_and(|next| next.gap.starts_with('¢'));
         match numbers[..] {
-            [cents] if has_sign => Some((vec![cents / 100], end)),
-            [cents] if self.is_word(end, &CENTS) => Some((vec![cents / 100], end + 1)),
+            [cents] if has_sign => Some((vec![hundredth(cents)?], end)),
+            [cents] if self.counts_cents(cents, end) => Some((vec![hundredth(cents)?], end + 1)),
             // `$42 and 50 cents` is one phrase.
-            [whole, cents] if is_money && self.is_word(end, &CENTS) => {
-                Some((vec![plus_cents(whole, cents)], end + 1))
+            [whole, cents] if is_money && self.counts_cents(cents, end) => {
+                Some((plus_cents(whole, cents), end + 1))
             }
             [whole] if is_money || self.is_word(end, &CURRENCY_WORDS) => {
                 Some(self.after_currency(whole, end))
             }
+            [_] if self.shares_scale(phrase) => None,
             _ => Some((numbers, end)),
         }
+    }
+
+    /// Returns true if a word for cents follows the number. `20 cent stamps` are stamps.
+    fn counts_cents(&self, number: Units, at: usize) -> bool {
+        self.is_word(at, &["cents", "pence", "pennies", "paise", "rappen"])
+            || (number == ONE && self.is_word(at, &["cent", "penny"]))
+    }
+
+    /// Returns true for the `two` of `two or three million`, which may be millions.
+    fn shares_scale(&self, phrase: &Phrase) -> bool {
+        let is_scale =
+            |part: &NumberPart| matches!(part, NumberPart::Scale(scale) if *scale > DOZEN);
+        let is_range = self.is_word(phrase.next, &["or", "to"]);
+        is_range
+            && !phrase.parts.iter().any(is_scale)
+            && self.phrase(phrase.next + 1).parts.iter().any(is_scale)
     }
 
     /// Reads the cents after an amount in a currency.
@@ -269,29 +284,42 @@ impl PhraseReader<'_, '_> {
         }
         let rest = self.phrase(start);
         let Some(&[cents]) = numbers(&rest.parts).as_deref() else { return alone };
-        let are_cents = (0..100 * ONE).contains(&cents) && cents % ONE == 0;
-        if self.is_word(rest.next, &CENTS) && are_cents && whole % ONE == 0 {
-            return (vec![plus_cents(whole, cents)], rest.next + 1);
+        if self.counts_cents(cents, rest.next) {
+            return (plus_cents(whole, cents), rest.next + 1);
         }
         // `12 euros 50` may be 12.50.
-        if names_currency && !has_and && are_cents && cents >= 10 * ONE {
-            return (Vec::new(), rest.next);
-        }
-        alone
+        let may_be_cents = (10 * ONE..100 * ONE).contains(&cents) && cents % ONE == 0;
+        if names_currency && !has_and && may_be_cents { (Vec::new(), rest.next) } else { alone }
     }
 }
 
-/// Adds cents to an amount with its sign.
-fn plus_cents(whole: Units, cents: Units) -> Units {
-    if whole < 0 { whole - cents / 100 } else { whole + cents / 100 }
+/// Returns a hundredth of a number, if that is a decimal.
+fn hundredth(cents: Units) -> Option<Units> {
+    (cents % 100 == 0).then_some(cents / 100)
+}
+
+/// Adds cents to an amount with its sign. Cents after a fraction, and a hundred cents and more, are
+/// an amount of their own.
+fn plus_cents(whole: Units, cents: Units) -> Vec<Units> {
+    let is_one_amount = whole % ONE == 0 && cents % ONE == 0 && (0..100 * ONE).contains(&cents);
+    match hundredth(cents) {
+        Some(part) if is_one_amount => vec![if whole < 0 { whole - part } else { whole + part }],
+        Some(part) => vec![whole, part],
+        None => vec![whole],
+    }
 }
 
 /// Reads the numbers of a phrase. Returns `None` if a part of it is not understood.
 fn numbers(parts: &[NumberPart]) -> Option<Vec<Units>> {
     let mut numbers = Vec::new();
     let mut at = 0;
+    let is_scale = |part: &NumberPart| matches!(part, NumberPart::Scale(scale) if *scale > DOZEN);
     while at < parts.len() {
         if parts[at] == NumberPart::And && at > 0 {
+            // The `two` of `between two and three thousand` may be thousands.
+            if !parts[..at].iter().any(is_scale) && parts[at..].iter().any(is_scale) {
+                return None;
+            }
             at += 1;
         }
         let is_negative = parts.get(at) == Some(&NumberPart::Minus);
@@ -318,7 +346,7 @@ fn number(parts: &[NumberPart], at: usize) -> Found {
     if *first == DOZEN {
         return Some((total, at));
     }
-    if let Some(found) = and_a_half(parts, at, total, *first * ONE).filter(|_| group % ONE == 0) {
+    if let Some(found) = and_a_half(parts, at, total, *first * ONE).filter(|_| group == ONE) {
         return Some(found);
     }
     let mut bound = *first;
@@ -406,6 +434,9 @@ fn fraction(parts: &[NumberPart], mut at: usize, mut value: Units) -> Found {
     let start = at;
     let mut place = ONE / 10;
     while let Some(NumberPart::Small(digit @ 0..=9)) = parts.get(at) {
+        if place == 0 && *digit > 0 {
+            return None;
+        }
         value += digit * place;
         place /= 10;
         at += 1;
@@ -417,7 +448,7 @@ const MILLION: Units = 1_000_000;
 const BILLION: Units = 1_000_000_000;
 
 /// Returns what a word multiplies by.
-fn scale_of(word: &str) -> Option<Units> {
+pub(super) fn scale_of(word: &str) -> Option<Units> {
     match word {
         "dozen" => Some(DOZEN),
         "k" | "grand" | "thousand" | "thousands" => Some(1000),
@@ -430,58 +461,9 @@ fn scale_of(word: &str) -> Option<Units> {
     }
 }
 
-/// The hundredths of a currency.
-const CENTS: [&str; 7] = ["cents", "cent", "pence", "pennies", "penny", "paise", "rappen"];
-
-const SMALL: [&str; 20] = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-];
-
-const TENS: [&str; 8] =
-    ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
-
 /// The words of fractions and ordinals, and of vague or foreign scales. A phrase with one of them
 /// names nothing.
-const UNKNOWN: [&str; 51] = [
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-    "eleventh",
-    "twelfth",
-    "thirteenth",
-    "fourteenth",
-    "fifteenth",
-    "sixteenth",
-    "seventeenth",
-    "eighteenth",
-    "nineteenth",
-    "twentieth",
+const UNKNOWN: [&str; 31] = [
     "thirtieth",
     "fortieth",
     "fiftieth",
@@ -535,9 +517,3 @@ const SUFFIXES: [&str; 16] = [
     "¾",
     "⅓",
 ];
-
-/// Returns true for `zero` to `ninety`.
-pub(super) fn is_number_word(word: &str) -> bool {
-    let is = |known: &&str| word.eq_ignore_ascii_case(known);
-    SMALL.iter().chain(&TENS).any(is)
-}

@@ -2,6 +2,7 @@
 //! time, a range, a version, a name, a url).
 
 use super::super::extract::UNITS;
+use super::numbers::scale_of;
 use super::tokens::Token;
 use crate::decimal;
 
@@ -24,9 +25,8 @@ pub(super) fn read(tokens: &[Token<'_>], at: usize) -> Option<Numeral> {
     let last = at + groups.len();
     let (next, is_money) = after(tokens, last, before.is_money)?;
     let is_scaled = tokens.get(next).is_some_and(|token| {
-        let scales =
-            ["k", "m", "mio", "mn", "bn", "million", "billion", "thousand", "lakh", "crore"];
-        token.follows_blank() && scales.iter().any(|scale| token.is(scale))
+        let word = token.text.to_ascii_lowercase();
+        token.follows_blank() && (scale_of(&word).is_some() || matches!(&*word, "m" | "b"))
     });
     let text = tokens[at].text.to_owned() + &groups.concat();
     let text = match before.kind {
@@ -96,8 +96,10 @@ fn before(tokens: &[Token<'_>], at: usize) -> Option<Before> {
         let kind = if is_rupees { BeforeKind::Nothing } else { BeforeKind::Point };
         return (is_rupees || is_open(outer_bare)).then_some(Before { kind, is_money });
     }
-    let is_code = |token: Token<'_>| CURRENCY_CODES.iter().any(|code| token.is(code));
+    let is_code =
+        |token: Token<'_>| token.text == "Rs" || CURRENCY_CODES.iter().any(|code| token.is(code));
     is_money |= bare.trim().is_empty() && previous.is_some_and(is_code);
+    is_money |= bare.trim() == "." && previous.is_some_and(|token| token.text == "Rs");
     let is_joined = !bare.contains(char::is_whitespace) && previous.is_some();
     let is_tied = match bare.chars().next_back() {
         None => is_joined && !is_money && !is_times(tokens, at),
@@ -173,50 +175,50 @@ fn spaced_groups<'t>(tokens: &[Token<'t>], at: usize, is_money: bool) -> Option<
     };
     let rest = tokens.get(at + 1..).unwrap_or_default();
     let groups: Vec<&Token<'t>> = rest.iter().take_while(is_group).take(6).collect();
-    let is_sure = is_money || groups.iter().all(|group| is_thin(group) || group.text == "000");
+    let has_fraction = groups.last().is_some_and(|group| group.text.len() > 3);
+    let is_sure = (is_money && (groups.len() > 1 || has_fraction))
+        || groups.iter().all(|group| is_thin(group) || group.text == "000");
     is_sure.then(|| groups.iter().map(|group| group.text).collect())
 }
 
 /// Returns a numeral as JSON writes it. Returns `None` for one that can be read in two ways.
-fn plain(text: &str, is_decimal: bool) -> Option<String> {
-    let sizes =
-        |text: &str, mark: &[char]| -> Vec<usize> { text.split(mark).map(str::len).collect() };
-    let grouped = |text: &str, marks: &[char]| {
-        let is_grouped = match &sizes(text, marks)[..] {
-            [1..=3, others @ ..] if !text.starts_with('0') => {
-                let thousands = others.iter().all(|size| *size == 3);
-                // `12,34,567` of India.
-                let (last, middle) = others.split_last()?;
-                thousands
-                    || (*last == 3 && text.find(marks)? < 3 && middle.iter().all(|size| *size == 2))
-            }
-            _ => false,
-        };
-        is_grouped.then(|| text.replace(marks, ""))
-    };
+fn plain(text: &str, is_money: bool) -> Option<String> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     if digits(text) {
         return Some(text.to_owned());
     }
-    let mark = text.rfind(|c: char| !c.is_ascii_digit())?;
-    let (whole, fraction) =
-        (&text[..mark], &text[mark + text[mark..].chars().next()?.len_utf8()..]);
-    match &text[mark..mark + 1] {
+    let at = text.rfind(|c: char| !c.is_ascii_digit())?;
+    let last = text[at..].chars().next()?;
+    let (whole, fraction) = (&text[..at], &text[at + last.len_utf8()..]);
+    // The mark of groups before the last mark.
+    let mark = whole.chars().find(|c| !c.is_ascii_digit());
+    match (last, mark) {
         // `1.250` is 1.25 or 1250.
-        "." if digits(whole) && (fraction.len() != 3 || whole == "0" || whole.len() > 3) => {
-            Some(text.to_owned())
+        ('.', None) => {
+            let is_sure = fraction.len() != 3 || whole == "0" || whole.len() > 3;
+            is_sure.then(|| text.to_owned())
         }
-        "." if digits(whole) => None,
-        "." if text.contains([',', '\'', '’']) => {
-            Some(format!("{}.{fraction}", grouped(whole, &[',', '\'', '’'])?))
+        (',', None) if is_money && fraction.len() < 3 => Some(format!("{whole}.{fraction}")),
+        ('.', Some(',' | '\'' | '’')) | (',', Some('.')) => {
+            Some(format!("{}.{fraction}", grouped(whole, mark?, is_money)?))
         }
-        "." => grouped(text, &['.']),
-        "," if whole.contains('.') => Some(format!("{}.{fraction}", grouped(whole, &['.'])?)),
-        "," if digits(whole) && is_decimal && fraction.len() < 3 => {
-            Some(format!("{whole}.{fraction}"))
-        }
-        _ => grouped(text, &[',', '\'', '’']),
+        _ => grouped(text, last, is_money),
     }
+}
+
+/// Returns the digits of groups of three: `1,250`. With a currency, groups may be those of India:
+/// `12,34,567`.
+fn grouped(text: &str, mark: char, is_money: bool) -> Option<String> {
+    let sizes: Vec<usize> = text.split(mark).map(str::len).collect();
+    let is_grouped = match &sizes[..] {
+        [1..=3, others @ ..] if !text.starts_with('0') => others.iter().all(|size| *size == 3),
+        _ => false,
+    };
+    let is_indian = is_money
+        && matches!(&sizes[..], [1..=2, middle @ .., 3] if middle.iter().all(|size| *size == 2));
+    let digits = text.replace(mark, "");
+    let is_one_mark = digits.bytes().all(|b| b.is_ascii_digit());
+    (is_one_mark && (is_grouped || (is_indian && !text.starts_with('0')))).then_some(digits)
 }
 
 /// The words of money that may stand beside a number, with a blank or without one.
@@ -226,8 +228,8 @@ pub(super) const CURRENCY_WORDS: [&str; 12] = [
 ];
 
 /// The codes of currencies that may touch a number on either side.
-const CURRENCY_CODES: [&str; 14] =
-    ["usd", "eur", "gbp", "chf", "jpy", "cny", "rmb", "inr", "cad", "aud", "sek", "us", "rs", "r"];
+pub(super) const CURRENCY_CODES: [&str; 11] =
+    ["usd", "eur", "gbp", "chf", "jpy", "cny", "rmb", "inr", "cad", "aud", "sek"];
 
 /// The words that may touch a count.
 const COUNTS: [&str; 7] = ["x", "shares", "sh", "pcs", "gal", "gallons", "pct"];

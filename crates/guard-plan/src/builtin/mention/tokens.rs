@@ -17,9 +17,9 @@ impl Token<'_> {
         self.text.eq_ignore_ascii_case(word)
     }
 
-    /// Returns true if only blanks, or nothing, stand before the token.
+    /// Returns true if only blanks, or nothing, stand before the token on its line.
     pub fn follows_blank(&self) -> bool {
-        self.gap.trim().is_empty()
+        self.gap.trim().is_empty() && !self.gap.contains('\n')
     }
 
     /// Returns the number that the token writes with 1 to `most` digits and nothing else.
@@ -75,4 +75,62 @@ fn numeral_end(text: &str) -> usize {
 /// Returns the number of digits at the start of a text.
 pub(super) fn digits_at(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_digit).count()
+}
+
+/// The words from 0 to 19.
+pub(super) const SMALL: [&str; 20] = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+];
+
+/// The words from 20 to 90.
+pub(super) const TENS: [&str; 8] =
+    ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
+
+/// The ordinals from 1 to 20.
+pub(super) const ORDINALS: [&str; 20] = [
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "eleventh",
+    "twelfth",
+    "thirteenth",
+    "fourteenth",
+    "fifteenth",
+    "sixteenth",
+    "seventeenth",
+    "eighteenth",
+    "nineteenth",
+    "twentieth",
+];
+
+/// Returns true for `zero` to `ninety`.
+pub(super) fn is_number_word(word: &str) -> bool {
+    let is = |known: &&str| word.eq_ignore_ascii_case(known);
+    SMALL.iter().chain(&TENS).any(is)
 }

@@ -132,8 +132,10 @@ impl<'a> Repl<'a> {
                 .flat_map(|t| [t.name.as_str(), t.wire_name.as_str()])
                 .chain(VERBS);
             let command = COMMANDS.iter().find(|(name, ..)| *name == typed.tool);
-            let command = command.map(|(_, usage, _)| format!("the command is written `{usage}`"));
-            let near = command.or_else(|| near::did_you_mean(&typed.tool, names));
+            if let Some((name, usage, _)) = command {
+                return Err(format!("`{name}` is a command: write `{usage}`"));
+            }
+            let near = near::did_you_mean(&typed.tool, names);
             let near =
                 near.unwrap_or_else(|| "`:tools` lists the tools, `:help` the commands".into());
             return Err(format!("no tool and no command is called `{}`; {near}", typed.tool));

@@ -29,9 +29,19 @@ impl<'p> Classes<'p> {
 
     /// Gives the number and the prompts one number of its type in common.
     fn named_number(&mut self, number: &Expr, node: Option<usize>, prompt: Option<usize>) {
-        let Type::Decimal(low, high) = number.ty else { return };
+        let (ty, is_int) = match &number.kind {
+            K::Call(B::Decimal, args) if args.len() == 1 => (&args[0].ty, true),
+            _ => (&number.ty, false),
+        };
+        let (low, high) = match ty.required() {
+            Type::Int(low, high) => {
+                let units = |n: &i64| n.saturating_mul(DECIMAL_ONE);
+                (low.as_ref().map(units), high.as_ref().map(units))
+            }
+            Type::Decimal(low, high) => (*low, *high),
+            _ => return,
+        };
         let units = low.unwrap_or(DECIMAL_ONE).max(DECIMAL_ONE).min(high.unwrap_or(i64::MAX));
-        let is_int = matches!(number.kind, K::Call(B::Decimal, _));
         let value = if is_int { Value::Int(units / DECIMAL_ONE) } else { Value::Decimal(units) };
         self.hint(node, Hint::Is(value));
         self.hint(prompt, Hint::Is(Value::String(decimal::format(units).into())));
