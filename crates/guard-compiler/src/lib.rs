@@ -176,8 +176,7 @@ fn finish(
         let span = declared.map(|t| t.span).unwrap_or_default();
         let costliest = lower::costliest(&lowered, tool).map(|costliest| {
             let at = &sources.spans[costliest.rule.span as usize];
-            let place = format!("{}:{}:{}", sources.files[at.file as usize], at.line, at.column);
-            (place, costliest.steps, costliest.walks)
+            (format!("{}:{}:{}", sources.files[at.file as usize], at.line, at.column), costliest)
         });
         let steps = (tool.steps, lower::MAX_STEPS);
         diagnostics.push(errors::over_bound(span, &tool.name, steps, costliest));

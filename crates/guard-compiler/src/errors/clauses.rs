@@ -2,6 +2,7 @@
 
 use super::words::{chain, grouped, meant, suggest};
 use crate::analysis::verify;
+use crate::lower::CostliestRule;
 use guard_syntax::ast::Ident;
 use guard_syntax::diagnostic::Diagnostic;
 use guard_syntax::span::Span;
@@ -255,33 +256,25 @@ pub(crate) fn scenario(span: Span, why: String, help: &str) -> Diagnostic {
 /// The maximum length of a collection in a message, in characters.
 const MAX_COLLECTION: usize = 60;
 
-/// A tool over the bound; with the place of its costliest rule, the steps of that, and the
-/// collections that it walks, each within the one before.
+/// A tool over the bound; with the place of its costliest rule.
 pub(crate) fn over_bound(
     span: Span,
     tool: &str,
     (steps, bound): (u64, u64),
-    costliest: Option<(String, u64, Vec<(String, u64)>)>,
+    costliest: Option<(String, CostliestRule)>,
 ) -> Diagnostic {
-    let bounds = "bound the collections and texts it walks with `max N`, or nest fewer quantifiers";
-    let help = match costliest {
-        Some((place, most, walks)) => {
-            let walks = walks.iter().map(|(collection, most)| {
-                let collection = guard_plan::render::cut(collection, MAX_COLLECTION);
-                format!(
-                    "`{collection}` with up to {}",
-                    guard_plan::words::count(grouped(*most), "element")
-                )
-            });
-            let walks = walks.collect::<Vec<_>>().join(", for each of these ");
-            let takes = format!("the rule at {place} takes {} of them", grouped(most));
-            let walks = if walks.is_empty() { walks } else { format!(": it walks {walks}") };
-            format!(
-                "{takes}{walks}. Bound the collections and texts with `max N`, or nest fewer quantifiers"
-            )
-        }
-        None => bounds.to_owned(),
-    };
+    let mut help = String::new();
+    if let Some((place, rule)) = costliest {
+        let walks = rule.walks.iter().map(|(collection, most)| {
+            let collection = guard_plan::render::cut(collection, MAX_COLLECTION);
+            let elements = guard_plan::words::count(grouped(*most), "element");
+            format!("`{collection}` with up to {elements}")
+        });
+        let walks = walks.collect::<Vec<_>>().join(", for each of these ");
+        let walks = if walks.is_empty() { walks } else { format!(": it walks {walks}") };
+        help = format!("the rule at {place} takes {} of them{walks}; ", grouped(rule.steps));
+    }
+    help += "bound the collections and texts with `max N`, or nest fewer quantifiers";
     Diagnostic::error(
         "G0316",
         span,

@@ -24,7 +24,7 @@ use guard_plan::plan::{self, Plan, RuleMeta, SourceSpan, Sources, SpanId};
 use guard_syntax::span::Span;
 pub(crate) use visit::{clause_exprs, each_expr};
 
-pub(crate) use cost::{MAX_STEPS, costliest, fill as count_steps};
+pub(crate) use cost::{CostliestRule, MAX_STEPS, costliest, fill as count_steps};
 
 /// Returns the plan of a program, and the positions of its rules.
 pub(crate) fn lower(program: &Program, files: &[SourceFile]) -> (Plan, Sources) {
