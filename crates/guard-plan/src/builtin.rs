@@ -185,7 +185,7 @@ pub const TABLE: &[BuiltinRow] = &[
     row(B::Names, "names", &[K::Text], ReturnKind::Strings, "The runs of capitalised words within a line of the text; a lone one that begins a sentence is not taken.", |a| eval::extracted(a, extract::names)),
     row(B::Joined, "joined", &[K::Elements, K::Elements], ReturnKind::Same, "The elements of two lists, those of the first before those of the second; or of two sets.", eval::joined),
     row(B::Commands, "commands", &[K::Command, K::Path], ReturnKind::Commands, "The simple commands that a shell in the folder could run for the text, in order; the folder is the workspace where none is given.", commands::commands),
-    row(B::Mentions, "mentions", &[K::String, K::Said], ReturnKind::Bool, "Whether the user named this: its words, in any case and with any separators, stand next to one another in one of the session's prompts.", mention::mentions),
+    row(B::Mentions, "mentions", &[K::String, K::Said], ReturnKind::Bool, "Whether the user named this: its words, in any case and with any separators, stand next to one another in one of the session's prompts.", |a| mention::asked(a, is_mentioned)),
     row(B::Links, "links", &[K::Text], ReturnKind::Strings, "What a reader of the text could follow, without `http://` or `https://`: `www.a.org` and `https://www.a.org/` are one; unreadable links too.", |a| eval::extracted(a, extract::links)),
     row(B::Words, "words", &[K::Text], ReturnKind::Strings, "The words of the text in lower case, in order and with repetitions: runs of letters and digits, as `mentions` compares them.", |a| eval::sequence(a, extract::words)),
     row(B::Split, "split", &[K::String, K::String], ReturnKind::Strings, "The pieces of the first string between the occurrences of the second, as they stand; one piece where the second is empty.", eval::split),
@@ -194,9 +194,9 @@ pub const TABLE: &[BuiltinRow] = &[
     row(B::Text, "text", &[K::Shown, K::Variants], ReturnKind::String, "The value as messages show it, whole: a path as normalised, a decimal without needless zeros, a variant by its name.", eval::shown),
     row(B::Path, "path", &[K::String, K::Workspace], ReturnKind::OptionalPath, "The path that an argument with this text would be; none where it would be refused, or where something unreadable stands in the text.", eval::read_path),
     row(B::Number, "number", &[K::String], ReturnKind::OptionalDecimal, "The decimal that the text writes, as JSON writes numbers; none for another text, and for more than six decimal places.", eval::number),
-    row(B::MentionsDate, "mentions_date", &[K::String, K::Said], ReturnKind::Bool, "Whether a prompt of the session names the day `YYYY-MM-DD`, in digits or in words; a day without a year is that day of every year.", mention::mentions_date),
+    row(B::MentionsDate, "mentions_date", &[K::String, K::Said], ReturnKind::Bool, "Whether a prompt of the session names the day `YYYY-MM-DD`, in digits or in words; a day without a year is that day of every year.", |a| mention::asked(a, is_date_mentioned)),
     row(B::MentionsNumber, "mentions_number", &[K::Decimal, K::Said], ReturnKind::Bool, "Whether a prompt of the session names the number, in digits or in words.", mention::mentions_number),
-    row(B::MentionsCode, "mentions_code", &[K::String, K::Said], ReturnKind::Bool, "Whether a prompt of the session names the code, whatever divides it: `4111 1111-1111 1111` is `4111111111111111`.", mention::mentions_code),
+    row(B::MentionsCode, "mentions_code", &[K::String, K::Said], ReturnKind::Bool, "Whether a prompt of the session names the code, whatever divides it: `4111 1111-1111 1111` is `4111111111111111`.", |a| mention::asked(a, is_code_mentioned)),
 ];
 
 const fn row(

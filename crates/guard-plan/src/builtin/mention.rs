@@ -84,10 +84,10 @@ pub(super) fn runs(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// `mentions(x)`: a text without words is never mentioned.
-pub(super) fn mentions(args: &[&Value]) -> BuiltinResult {
+/// Asks what the user named: `mentions(x)`, `mentions_date(x)`, `mentions_code(x)`.
+pub(super) fn asked(args: &[&Value], is_named: fn(&str, &str) -> bool) -> BuiltinResult {
     let (named, said) = two_texts(args)?;
-    Ok(Value::Bool(is_mentioned(named, said)))
+    Ok(Value::Bool(is_named(named, said)))
 }
 
 /// Returns true if the words of a text stand next to one another in one of the user's prompts.
@@ -97,12 +97,6 @@ pub fn is_mentioned(named: &str, said: &str) -> bool {
     }
     let named = words(named);
     !named.is_empty() && said.contains(&named)
-}
-
-/// `mentions_date(x)`: a text that is no date is never mentioned.
-pub(super) fn mentions_date(args: &[&Value]) -> BuiltinResult {
-    let (date, said) = two_texts(args)?;
-    Ok(Value::Bool(is_date_mentioned(date, said)))
 }
 
 /// Returns true if one of the user's prompts names this day. The text is `YYYY-MM-DD`, or an
@@ -133,12 +127,6 @@ fn is_time(text: &str) -> bool {
         && matches!(rest.len(), 1 | 2)
         && rest.iter().all(|part| matches!(part, Some(0..60)))
         && (zone.is_empty() || zone == "Z" || parse_offset(zone).is_some())
-}
-
-/// `mentions_code(x)`.
-pub(super) fn mentions_code(args: &[&Value]) -> BuiltinResult {
-    let (code, said) = two_texts(args)?;
-    Ok(Value::Bool(is_code_mentioned(code, said)))
 }
 
 /// The letters and digits of a code.

@@ -1,5 +1,6 @@
 //! The readings of prompts, and the laws of what is written in words.
 
+use super::tokens::{SMALL, TENS};
 use super::*;
 use crate::time::Civil;
 
@@ -42,40 +43,17 @@ fn what_is_kept_is_bounded() {
     assert!(is_mentioned("first", &said) && is_mentioned("last", &said));
     assert!(!is_mentioned("x x", &said));
 }
+
 /// Writes a number below one million in words, with `and` before tens and units or without.
 fn in_words(n: i64, and: &str) -> String {
-    const ONES: [&str; 20] = [
-        "zero",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-    ];
-    const TENS: [&str; 8] =
-        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
     let tail = |rest: i64, link: &str| match rest {
         0 => String::new(),
         rest => format!("{link}{}", in_words(rest, and)),
     };
     match n {
-        0..20 => ONES[n as usize].into(),
+        0..20 => SMALL[n as usize].into(),
         20..100 => format!("{}{}", TENS[n as usize / 10 - 2], tail(n % 10, "-")),
-        100..1000 => format!("{} hundred{}", ONES[n as usize / 100], tail(n % 100, and)),
+        100..1000 => format!("{} hundred{}", SMALL[n as usize / 100], tail(n % 100, and)),
         _ => {
             let link = if n % 1000 < 100 { and } else { " " };
             format!("{} thousand{}", in_words(n / 1000, and), tail(n % 1000, link))
