@@ -27,8 +27,7 @@ pub(crate) fn key(expr: &Expr, scope: &Scope) -> Option<String> {
             Some(format!("{}[{}]", key(collection, scope)?, keys(at, scope)?))
         }
         ExprKind::Binary(op, a, b) if is_arithmetic(*op) => {
-            let sign = super::text::operator(*op).1;
-            Some(format!("({} {sign} {})", key(a, scope)?, key(b, scope)?))
+            Some(format!("({} {} {})", key(a, scope)?, op.word(), key(b, scope)?))
         }
         ExprKind::String(text) => Some(format!("{text:?}")),
         ExprKind::Number(text) => Some(text.clone()),

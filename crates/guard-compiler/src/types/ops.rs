@@ -3,7 +3,7 @@
 use super::TypeChecker;
 use super::builtins::accepts;
 use super::scope::Scope;
-use super::text::{operator, text};
+use super::text::text;
 use super::ty::fits;
 use super::typed::{broken, typed};
 use crate::analysis::diff::implied::is_total;
@@ -44,7 +44,7 @@ impl TypeChecker<'_, '_> {
                 !bound && !builtin && self.names.state.peek(name).is_none()
             }
             ast::ExprKind::Unary(ast::UnaryOp::Neg, operand) => self.needs_guide(operand, scope),
-            ast::ExprKind::Binary(op, a, b) if operator(*op).0 >= 7 => {
+            ast::ExprKind::Binary(op, a, b) if op.level() >= 7 => {
                 self.needs_guide(a, scope) && self.needs_guide(b, scope)
             }
             _ => false,
@@ -69,7 +69,7 @@ impl TypeChecker<'_, '_> {
                 if left.ty.required() == &Type::Never { (b, &right) } else { (a, &left) };
             let is = if op == BinaryOp::Ne { "is some" } else { "is none" };
             let help = format!("write `{} {is}`", text(test));
-            return self.inapplicable(span, operator(op).1, (test, &other.ty), None, &help);
+            return self.inapplicable(span, op.word(), (test, &other.ty), None, &help);
         }
         if !self.comparable(op, (a, &left.ty), (b, &right.ty), span) {
             return broken(span);
@@ -103,7 +103,7 @@ impl TypeChecker<'_, '_> {
         span: Span,
     ) -> bool {
         let (l, r) = (left.1.required(), right.1.required());
-        let spelling = operator(op).1;
+        let spelling = op.word();
         if *l == Type::Json || *r == Type::Json {
             let what = format!("`{spelling}` compares typed values");
             self.report(errors::json_value(span, &what));
@@ -137,7 +137,7 @@ impl TypeChecker<'_, '_> {
         (b, r): (&ast::Expr, &Type),
         span: Span,
     ) {
-        let spelling = operator(op).1;
+        let spelling = op.word();
         let equality = matches!(op, BinaryOp::Eq | BinaryOp::Ne);
         let not = if op == BinaryOp::Ne { "not " } else { "" };
         match (l, r) {
@@ -354,7 +354,7 @@ impl TypeChecker<'_, '_> {
         if let (BinaryOp::Add, Type::String(_), Type::String(_)) = (op, &left.ty, &right.ty) {
             return joined_texts(left, right, span);
         }
-        let spelling = operator(op).1;
+        let spelling = op.word();
         let Some(ty) = result(op, &left.ty, &right.ty) else {
             let mixed = matches!(
                 (&left.ty, &right.ty),

@@ -122,6 +122,20 @@ impl Expr {
             E::Map(entries) => entries.iter().map(|(_, value)| value).collect(),
         }
     }
+
+    /// Returns the level at which the expression binds: that of its operator, 0 if it is open to the
+    /// right, and 12 if it needs no parentheses anywhere.
+    pub fn level(&self) -> u8 {
+        match &self.kind {
+            ExprKind::If(..) => 0,
+            ExprKind::Quantified { op, .. } if op.is_prefix() => 0,
+            ExprKind::Binary(op, ..) => op.level(),
+            ExprKind::Unary(op, _) => op.level(),
+            ExprKind::Is(..) => BinaryOp::COMPARISON,
+            ExprKind::Else(..) => 9,
+            _ => 12,
+        }
+    }
 }
 
 /// Prefix operators.
@@ -137,6 +151,24 @@ pub enum UnaryOp {
     Historically,
     /// `previous`: at the step before.
     Previous,
+}
+
+impl UnaryOp {
+    /// Returns the operator as written.
+    pub fn word(self) -> &'static str {
+        match self {
+            UnaryOp::Not => "not",
+            UnaryOp::Neg => "-",
+            UnaryOp::Once => "once",
+            UnaryOp::Historically => "historically",
+            UnaryOp::Previous => "previous",
+        }
+    }
+
+    /// Returns the level at which the operator binds; higher levels bind tighter.
+    pub fn level(self) -> u8 {
+        if self == UnaryOp::Neg { 10 } else { 4 }
+    }
 }
 
 /// Infix operators.
@@ -180,6 +212,55 @@ pub enum BinaryOp {
     Div,
     /// `%`.
     Rem,
+}
+
+impl BinaryOp {
+    /// The level of the comparisons, which cannot be chained.
+    pub const COMPARISON: u8 = 5;
+
+    /// Returns the operator that is written like this.
+    pub fn from_word(word: &str) -> Option<BinaryOp> {
+        use BinaryOp::*;
+        let all = [
+            Implies, Or, And, Eq, Ne, Lt, Le, Gt, Ge, In, Contains, Matches, Within, Since, Add,
+            Sub, Mul, Div, Rem,
+        ];
+        all.into_iter().find(|op| op.word() == word)
+    }
+
+    /// Returns the operator as written.
+    pub fn word(self) -> &'static str {
+        self.row().1
+    }
+
+    /// Returns the level at which the operator binds; higher levels bind tighter.
+    pub fn level(self) -> u8 {
+        self.row().0
+    }
+
+    fn row(self) -> (u8, &'static str) {
+        match self {
+            BinaryOp::Implies => (1, "implies"),
+            BinaryOp::Or => (2, "or"),
+            BinaryOp::And => (3, "and"),
+            BinaryOp::Eq => (BinaryOp::COMPARISON, "=="),
+            BinaryOp::Ne => (BinaryOp::COMPARISON, "!="),
+            BinaryOp::Lt => (BinaryOp::COMPARISON, "<"),
+            BinaryOp::Le => (BinaryOp::COMPARISON, "<="),
+            BinaryOp::Gt => (BinaryOp::COMPARISON, ">"),
+            BinaryOp::Ge => (BinaryOp::COMPARISON, ">="),
+            BinaryOp::In => (BinaryOp::COMPARISON, "in"),
+            BinaryOp::Contains => (BinaryOp::COMPARISON, "contains"),
+            BinaryOp::Matches => (BinaryOp::COMPARISON, "matches"),
+            BinaryOp::Within => (6, "within"),
+            BinaryOp::Since => (6, "since"),
+            BinaryOp::Add => (7, "+"),
+            BinaryOp::Sub => (7, "-"),
+            BinaryOp::Mul => (8, "*"),
+            BinaryOp::Div => (8, "/"),
+            BinaryOp::Rem => (8, "%"),
+        }
+    }
 }
 
 /// Bounded quantifiers.

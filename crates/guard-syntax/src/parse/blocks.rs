@@ -12,7 +12,6 @@ use crate::ast::{
 impl TreeBuilder<'_> {
     pub fn lifecycle(&mut self, mut parts: ChildNodes) -> Option<Lifecycle> {
         let name = self.name(&mut parts)?;
-        parts.has(Rule::open);
         let clauses = parts.map(|c| self.lifecycle_clause(c)).collect::<Option<_>>()?;
         Some(Lifecycle { name, clauses })
     }
@@ -29,7 +28,6 @@ impl TreeBuilder<'_> {
             Rule::lc_criteria => LifecycleClause::Criteria(self.names(&mut parts)),
             Rule::lc_escalate => {
                 let role = self.name(&mut parts)?;
-                parts.has(Rule::after_word);
                 LifecycleClause::Escalate { role, after: self.take_literal(&mut parts)? }
             }
             _ => LifecycleClause::Transition(self.transition(parts)?),
@@ -38,14 +36,13 @@ impl TreeBuilder<'_> {
     }
 
     fn transition(&mut self, mut parts: ChildNodes) -> Option<Transition> {
-        let actor = self.word(&parts.next()?);
+        let actor = self.ident(&parts.next()?);
         let name = self.name(&mut parts)?;
-        parts.has(Rule::colon);
         let from = self.names(&mut parts);
         parts.has(Rule::arrow);
         let to = self.name(&mut parts)?;
         let evidence = parts.has(Rule::evidence);
-        let judged = parts.accept(Rule::judged).and_then(|node| ChildNodes::new(node).next());
+        let judged = parts.enter(Rule::judged).and_then(|mut inner| inner.next());
         Some(Transition {
             actor,
             name,
@@ -58,7 +55,6 @@ impl TreeBuilder<'_> {
 
     pub fn probe(&mut self, mut parts: ChildNodes) -> Option<Probe> {
         let name = self.name(&mut parts)?;
-        parts.has(Rule::open);
         let clauses = parts.map(|c| self.probe_clause(c)).collect::<Option<_>>()?;
         Some(Probe { name, clauses })
     }
@@ -81,7 +77,6 @@ impl TreeBuilder<'_> {
             Rule::pr_every => ProbeClause::Every(self.take_literal(&mut parts)?),
             Rule::pr_backoff => {
                 let factor = self.take_literal(&mut parts)?;
-                parts.has(Rule::up_to);
                 ProbeClause::Backoff { factor, up_to: self.take_literal(&mut parts)? }
             }
             Rule::pr_timeout => ProbeClause::Timeout(self.take_literal(&mut parts)?),
@@ -96,7 +91,6 @@ impl TreeBuilder<'_> {
         while let Some(node) = parts.accept(Rule::trigger) {
             triggers.push(self.trigger(node)?);
         }
-        parts.has(Rule::open);
         let blocks = parts.map(|b| self.block(b)).collect::<Option<_>>()?;
         Some(Feedback { name, triggers, blocks })
     }
@@ -119,17 +113,15 @@ impl TreeBuilder<'_> {
     pub fn block(&mut self, node: SyntaxNode) -> Option<FeedbackBlock> {
         let span = self.span_eq(&node);
         let mut parts = ChildNodes::new(node);
-        let severity = self.word(&parts.next()?);
+        let severity = self.ident(&parts.next()?);
         let condition = match self.take_guard(&mut parts) {
             Some(guard) => BlockCondition::Guard(guard),
             None if parts.has(Rule::otherwise) => BlockCondition::Otherwise,
             None => BlockCondition::Always,
         };
-        parts.has(Rule::colon);
         let message = self.take_message(&mut parts)?;
         let mut notes = Vec::new();
-        while let Some(node) = parts.accept(Rule::note) {
-            let mut inner = ChildNodes::new(node);
+        while let Some(mut inner) = parts.enter(Rule::note) {
             let suggest = inner.next()?.as_str() == "suggest";
             notes.push(FeedbackNote { suggest, text: self.take_message(&mut inner)? });
         }
@@ -137,10 +129,7 @@ impl TreeBuilder<'_> {
     }
 
     pub fn completion(&mut self, mut parts: ChildNodes) -> Option<Completion> {
-        parts.has(Rule::open);
-        let at_most = parts
-            .accept(Rule::at_most)
-            .and_then(|node| self.take_literal(&mut ChildNodes::new(node)));
+        let at_most = self.optional(&mut parts, Rule::at_most, Self::take_literal)?;
         Some(Completion { at_most, checks: parts.map(|c| self.check(c)).collect::<Option<_>>()? })
     }
 
@@ -164,7 +153,6 @@ impl TreeBuilder<'_> {
             Rule::ck_git => CheckKind::GitCommitted,
             Rule::ck_every => {
                 let lifecycle = self.name(&mut parts)?;
-                parts.has(Rule::is_word);
                 CheckKind::Every { lifecycle, state: self.name(&mut parts)? }
             }
             Rule::ck_attest => CheckKind::Attest(self.name(&mut parts)?),
@@ -175,8 +163,7 @@ impl TreeBuilder<'_> {
     }
 
     fn take_env(&mut self, parts: &mut ChildNodes) -> Vec<Str> {
-        let env = parts.accept(Rule::env).map(ChildNodes::new);
-        env.map_or_else(Vec::new, |mut names| self.strings(&mut names))
+        parts.enter(Rule::env).map_or_else(Vec::new, |mut names| self.strings(&mut names))
     }
 
     fn file_check(&mut self, mut parts: ChildNodes) -> Option<CheckKind> {
@@ -193,24 +180,18 @@ impl TreeBuilder<'_> {
 
     pub fn attest(&mut self, mut parts: ChildNodes) -> Option<Attest> {
         let name = self.name(&mut parts)?;
-        parts.has(Rule::open);
         Some(Attest { name, dimensions: parts.map(|d| self.dimension(d)).collect::<Option<_>>()? })
     }
 
     pub fn dimension(&mut self, node: SyntaxNode) -> Option<(Ident, Check)> {
         let mut parts = ChildNodes::new(node);
         let name = self.name(&mut parts)?;
-        parts.has(Rule::colon);
         Some((name, self.check(parts.next()?)?))
     }
 
     pub fn contract(&mut self, mut parts: ChildNodes) -> Option<Contract> {
         let name = self.name(&mut parts)?;
-        let whole = match parts.accept(Rule::ct_whole) {
-            Some(node) => Some(self.whole(node)?),
-            None => None,
-        };
-        parts.has(Rule::open);
+        let whole = self.optional(&mut parts, Rule::ct_whole, Self::whole)?;
         Some(Contract {
             name,
             whole,
@@ -234,7 +215,6 @@ impl TreeBuilder<'_> {
             _ => {
                 let mut parts = ChildNodes::new(node);
                 let path = self.names(&mut parts);
-                parts.has(Rule::in_word);
                 ContractClause::Reference { path, allowed: self.take_expr(&mut parts)? }
             }
         };
@@ -245,31 +225,28 @@ impl TreeBuilder<'_> {
         let mut parts = ChildNodes::new(node.clone());
         let path = self.names(&mut parts);
         let docs = if path.len() == 1 { self.docs(&node) } else { Vec::new() };
-        parts.has(Rule::colon);
         let list = self.items_clause(parts.accept(Rule::ct_list)?)?;
         Some(ContractClause::Items { docs, path, list, wire: self.take_wire(&mut parts) })
     }
 
-    fn whole(&mut self, node: SyntaxNode) -> Option<Whole> {
-        let mut parts = ChildNodes::new(node);
-        parts.has(Rule::colon);
+    fn whole(&mut self, parts: &mut ChildNodes) -> Option<Whole> {
         match parts.accept(Rule::ct_list) {
             Some(node) => {
                 let span = self.span_eq(&node);
                 Some(Whole::Items(self.items_clause(node)?, span))
             }
-            None => Some(Whole::Value(self.take_type(&mut parts)?)),
+            None => Some(Whole::Value(self.take_type(parts)?)),
         }
     }
 
     fn items_clause(&mut self, node: SyntaxNode) -> Option<ItemsClause> {
         let mut parts = ChildNodes::new(node);
-        let shape = match parts.accept(Rule::ct_schema) {
-            Some(node) => ItemShape::Schema(self.take_string(&mut ChildNodes::new(node))?),
+        let shape = match parts.enter(Rule::ct_schema) {
+            Some(mut inner) => ItemShape::Schema(self.take_string(&mut inner)?),
             None => ItemShape::Type(self.take_type(&mut parts)?),
         };
         let max = self.take_max(&mut parts);
-        let by = parts.accept(Rule::by_key).and_then(|node| self.name(&mut ChildNodes::new(node)));
+        let by = self.optional(&mut parts, Rule::by_key, Self::name)?;
         let partial = parts.accept(Rule::partial_ok).map(|node| self.span_eq(&node));
         Some(ItemsClause { shape, max, by, partial })
     }

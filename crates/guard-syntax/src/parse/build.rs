@@ -130,9 +130,17 @@ impl<'t> TreeBuilder<'t> {
         Ident { node: node.as_str().to_owned(), span: self.span(node) }
     }
 
-    /// Returns the keyword of a node.
-    pub fn word(&self, node: &SyntaxNode) -> Ident {
-        self.ident(node)
+    /// Reads the contents of the next node, if it has this rule. `None` if they cannot be read.
+    pub fn optional<T>(
+        &mut self,
+        parts: &mut ChildNodes,
+        rule: Rule,
+        read: impl FnOnce(&mut Self, &mut ChildNodes) -> Option<T>,
+    ) -> Option<Option<T>> {
+        match parts.enter(rule) {
+            Some(mut inner) => read(self, &mut inner).map(Some),
+            None => Some(None),
+        }
     }
 
     pub fn name(&mut self, parts: &mut ChildNodes) -> Option<Ident> {

@@ -52,11 +52,7 @@ impl TreeBuilder<'_> {
                 let guard = self.take_guard(&mut parts);
                 ClauseKind::Approval { role, within, guard, because: self.take_because(&mut parts) }
             }
-            Rule::ready => {
-                parts.has(Rule::when_word);
-                parts.has(Rule::probe_word);
-                ClauseKind::Ready(self.name(&mut parts)?)
-            }
+            Rule::ready => ClauseKind::Ready(self.name(&mut parts)?),
             Rule::effect => {
                 ClauseKind::Effect(parts.map(|s| self.statement(s)).collect::<Option<_>>()?)
             }
@@ -70,7 +66,6 @@ impl TreeBuilder<'_> {
             Rule::private => self.private(parts)?,
             Rule::let_clause => {
                 let name = self.name(&mut parts)?;
-                parts.has(Rule::equals);
                 ClauseKind::Let { name, value: self.take_expr(&mut parts)? }
             }
             Rule::prior => {
@@ -90,27 +85,23 @@ impl TreeBuilder<'_> {
 
     /// Parses `when e` or `unless e`.
     pub fn take_guard(&mut self, parts: &mut ChildNodes) -> Option<ClauseCondition> {
-        let mut inner = ChildNodes::new(parts.accept(Rule::guard)?);
-        let unless = inner.next()?.as_rule() == Rule::unless_word;
+        let mut inner = parts.enter(Rule::guard)?;
+        let unless = inner.has(Rule::unless_word);
         Some(ClauseCondition { unless, condition: self.take_expr(&mut inner)? })
     }
 
     pub fn take_because(&mut self, parts: &mut ChildNodes) -> Option<Template> {
-        let node = parts.accept(Rule::because)?;
-        self.take_message(&mut ChildNodes::new(node))
+        self.take_message(&mut parts.enter(Rule::because)?)
     }
 
     pub fn take_within(&mut self, parts: &mut ChildNodes) -> Option<Literal> {
-        let node = parts.accept(Rule::within)?;
-        self.take_literal(&mut ChildNodes::new(node))
+        self.take_literal(&mut parts.enter(Rule::within)?)
     }
 
     fn requires(&mut self, mut parts: ChildNodes) -> Option<ClauseKind> {
         let mut all = Vec::new();
-        while let Some(node) = parts.accept(Rule::alternatives) {
-            all.push(
-                ChildNodes::new(node).map(|r| self.requirement(r)).collect::<Option<Vec<_>>>()?,
-            );
+        while let Some(alternatives) = parts.enter(Rule::alternatives) {
+            all.push(alternatives.map(|r| self.requirement(r)).collect::<Option<_>>()?);
         }
         Some(ClauseKind::Requires { all, guard: self.take_guard(&mut parts) })
     }
@@ -121,8 +112,7 @@ impl TreeBuilder<'_> {
         let latest = parts.has(Rule::latest);
         let tool = self.name(&mut parts)?;
         let keys = self.take_args(&mut parts).unwrap_or_default();
-        let since =
-            parts.accept(Rule::since).and_then(|node| self.name(&mut ChildNodes::new(node)));
+        let since = self.optional(&mut parts, Rule::since, Self::name)?;
         let within = self.take_within(&mut parts);
         Some(Requirement { latest, tool, keys, since, within, span })
     }
@@ -130,21 +120,15 @@ impl TreeBuilder<'_> {
     fn limit(&mut self, mut parts: ChildNodes) -> Option<Limit> {
         let count = self.take_literal(&mut parts)?;
         let success = parts.has(Rule::success);
-        let scope = ChildNodes::new(parts.accept(Rule::limit_scope)?).next()?;
+        let scope = parts.enter(Rule::limit_scope)?.next()?;
         let scope = match scope.as_rule() {
             Rule::per_session => LimitScope::Session,
             Rule::per_window => LimitScope::Window(self.take_literal(&mut ChildNodes::new(scope))?),
             Rule::in_flight => LimitScope::InFlight,
             _ => LimitScope::Identical,
         };
-        let by = match parts.accept(Rule::by) {
-            Some(node) => Some(self.expr(ChildNodes::new(node).next()?)?),
-            None => None,
-        };
-        let ask = match parts.accept(Rule::else_ask) {
-            Some(node) => Some(self.name(&mut ChildNodes::new(node))?),
-            None => None,
-        };
+        let by = self.optional(&mut parts, Rule::by, |this, inner| this.expr(inner.next()?))?;
+        let ask = self.optional(&mut parts, Rule::else_ask, Self::name)?;
         Some(Limit { count, success, scope, by, ask })
     }
 
@@ -170,7 +154,6 @@ impl TreeBuilder<'_> {
             Rule::delete => (EffectKind::Delete, self.take_target(&mut parts)?),
             _ => {
                 let value = self.take_expr(&mut parts)?;
-                parts.next()?;
                 let kind = match rule {
                     Rule::append => EffectKind::Append(value),
                     Rule::insert => EffectKind::Insert(value),
@@ -204,7 +187,6 @@ impl TreeBuilder<'_> {
 
     fn observe(&mut self, mut parts: ChildNodes) -> Option<ClauseKind> {
         let target = self.take_target(&mut parts)?;
-        parts.has(Rule::equals);
         let value = self.take_expr(&mut parts)?;
         let on_break = parts.accept(Rule::on_break).map(|node| self.ident(&node));
         Some(ClauseKind::Observe { target, value, on_break })
@@ -213,10 +195,9 @@ impl TreeBuilder<'_> {
     fn transform(&mut self, mut parts: ChildNodes) -> Option<ClauseKind> {
         let target = self.name(&mut parts)?;
         let mut path = Vec::new();
-        while let Some(node) = parts.accept(Rule::access) {
-            path.push(self.name(&mut ChildNodes::new(node))?);
+        while let Some(mut step) = parts.enter(Rule::access) {
+            path.push(self.name(&mut step)?);
         }
-        parts.has(Rule::equals);
         let value = self.take_expr(&mut parts)?;
         let guard = self.take_guard(&mut parts);
         let because = self.take_because(&mut parts);
@@ -225,18 +206,14 @@ impl TreeBuilder<'_> {
 
     fn private(&mut self, mut parts: ChildNodes) -> Option<ClauseKind> {
         let part = self.result_part(parts.accept(Rule::part)?)?;
-        let to = match parts.accept(Rule::readers) {
-            Some(node) => Some(self.take_expr(&mut ChildNodes::new(node))?),
-            None => None,
-        };
+        let to = self.optional(&mut parts, Rule::readers, Self::take_expr)?;
         let each = self.take_each(&mut parts)?;
         Some(ClauseKind::Private { part, to, each, guard: self.take_guard(&mut parts) })
     }
 
     fn trusted(&mut self, mut parts: ChildNodes) -> Option<ClauseKind> {
         let mut extractor = None;
-        let part = if let Some(node) = parts.accept(Rule::extracted) {
-            let mut inner = ChildNodes::new(node);
+        let part = if let Some(mut inner) = parts.enter(Rule::extracted) {
             extractor = Some(self.name(&mut inner)?);
             inner.accept(Rule::part)
         } else {
@@ -265,10 +242,8 @@ impl TreeBuilder<'_> {
 
     fn take_each(&mut self, parts: &mut ChildNodes) -> Option<Vec<(Vec<Ident>, Expr)>> {
         let mut each = Vec::new();
-        while let Some(node) = parts.accept(Rule::each) {
-            let mut inner = ChildNodes::new(node);
+        while let Some(mut inner) = parts.enter(Rule::each) {
             let binders = self.binders(&mut inner)?;
-            inner.has(Rule::in_word);
             each.push((binders, self.take_expr(&mut inner)?));
         }
         Some(each)
@@ -284,9 +259,6 @@ impl TreeBuilder<'_> {
 
     /// Parses the condition on elements; the inner value is `None` if there is none.
     fn take_each_when(&mut self, parts: &mut ChildNodes) -> Option<Option<Expr>> {
-        Some(match parts.accept(Rule::each_when) {
-            Some(node) => Some(self.take_expr(&mut ChildNodes::new(node))?),
-            None => None,
-        })
+        self.optional(parts, Rule::each_when, Self::take_expr)
     }
 }

@@ -34,33 +34,12 @@ enum Infix {
     Else,
 }
 
-const COMPARISON: u8 = 5;
-
 impl Infix {
     fn from_text(text: &str) -> Option<(Infix, u8)> {
-        use BinaryOp as B;
-        Some(match text {
-            "implies" => (Infix::Op(B::Implies), 1),
-            "or" => (Infix::Op(B::Or), 2),
-            "and" => (Infix::Op(B::And), 3),
-            "==" => (Infix::Op(B::Eq), COMPARISON),
-            "!=" => (Infix::Op(B::Ne), COMPARISON),
-            "<" => (Infix::Op(B::Lt), COMPARISON),
-            "<=" => (Infix::Op(B::Le), COMPARISON),
-            ">" => (Infix::Op(B::Gt), COMPARISON),
-            ">=" => (Infix::Op(B::Ge), COMPARISON),
-            "in" => (Infix::Op(B::In), COMPARISON),
-            "contains" => (Infix::Op(B::Contains), COMPARISON),
-            "within" => (Infix::Op(B::Within), 6),
-            "since" => (Infix::Op(B::Since), 6),
-            "+" => (Infix::Op(B::Add), 7),
-            "-" => (Infix::Op(B::Sub), 7),
-            "*" => (Infix::Op(B::Mul), 8),
-            "/" => (Infix::Op(B::Div), 8),
-            "%" => (Infix::Op(B::Rem), 8),
-            "else" => (Infix::Else, 9),
-            _ => return None,
-        })
+        if text == "else" {
+            return Some((Infix::Else, 9));
+        }
+        BinaryOp::from_word(text).map(|op| (Infix::Op(op), op.level()))
     }
 
     /// Returns how tightly an operator of `level` binds on its left and on its right.
@@ -74,28 +53,11 @@ impl Pending {
     /// Returns how tightly it binds on its right.
     fn right(&self) -> u8 {
         match self {
-            Pending::Unary(UnaryOp::Neg, _) => 20,
-            Pending::Unary(..) => 8,
+            Pending::Unary(op, _) => 2 * op.level(),
             Pending::If { .. } | Pending::Quantified { .. } => 0,
             Pending::Binary(Infix::Else, ..) => Infix::binding(9).1,
-            Pending::Binary(Infix::Op(op), ..) => Infix::binding(level(*op)).1,
+            Pending::Binary(Infix::Op(op), ..) => Infix::binding(op.level()).1,
         }
-    }
-}
-
-/// Returns the precedence level of an operator, numbered as in the reference.
-pub(crate) fn level(op: BinaryOp) -> u8 {
-    use BinaryOp as B;
-    match op {
-        B::Implies => 1,
-        B::Or => 2,
-        B::And => 3,
-        B::Eq | B::Ne | B::Lt | B::Le | B::Gt | B::Ge | B::In | B::Contains | B::Matches => {
-            COMPARISON
-        }
-        B::Within | B::Since => 6,
-        B::Add | B::Sub => 7,
-        B::Mul | B::Div | B::Rem => 8,
     }
 }
 
@@ -144,7 +106,7 @@ impl TreeBuilder<'_> {
                 climb.pending.push(Pending::Binary(infix, left));
             }
             Rule::is_test => {
-                let left = self.left_side(climb, COMPARISON, span)?;
+                let left = self.left_side(climb, BinaryOp::COMPARISON, span)?;
                 let some = ChildNodes::new(node).next()?.as_str() == "some";
                 let whole = left.expr.span.to(span);
                 let mut value = self.over(left, whole, |e| ExprKind::Is(e, some));
@@ -152,7 +114,7 @@ impl TreeBuilder<'_> {
                 climb.value = Some(value);
             }
             Rule::pattern => {
-                let left = self.left_side(climb, COMPARISON, span)?;
+                let left = self.left_side(climb, BinaryOp::COMPARISON, span)?;
                 let regex = self.take_regex(&mut ChildNodes::new(node))?;
                 let right = Expr { kind: ExprKind::Regex(regex.node), span: regex.span };
                 let whole = left.expr.span.to(span);
@@ -195,7 +157,7 @@ impl TreeBuilder<'_> {
         while climb.pending.last().is_some_and(|pending| left < pending.right()) {
             value = self.apply(climb.pending.pop()?, value);
         }
-        if let Some(first) = value.comparison.filter(|_| level == COMPARISON) {
+        if let Some(first) = value.comparison.filter(|_| level == BinaryOp::COMPARISON) {
             self.report(errors::chained_comparison(operator, first));
         }
         Some(value)
@@ -231,7 +193,7 @@ impl TreeBuilder<'_> {
             Pending::Binary(Infix::Op(op), left) => {
                 let whole = left.expr.span.to(right.expr.span);
                 let mut value = self.join(left, right, whole, |l, r| ExprKind::Binary(op, l, r));
-                value.comparison = (level(op) == COMPARISON).then_some(whole);
+                value.comparison = (op.level() == BinaryOp::COMPARISON).then_some(whole);
                 value
             }
         }
@@ -283,7 +245,6 @@ impl TreeBuilder<'_> {
     fn if_head(&mut self, node: SyntaxNode, span: Span) -> Option<Pending> {
         let mut parts = ChildNodes::new(node);
         let condition = Box::new(self.take_value(&mut parts)?);
-        parts.has(Rule::then_word);
         let then = Box::new(self.take_value(&mut parts)?);
         Some(Pending::If { condition, then, span })
     }
@@ -296,13 +257,12 @@ impl TreeBuilder<'_> {
             _ => Quantifier::Any,
         };
         let binders = self.binders(&mut parts)?;
-        parts.has(Rule::in_word);
         let over = Box::new(self.take_value(&mut parts)?);
         Some(Pending::Quantified { op, binders, over, span })
     }
 
     pub fn binders(&mut self, parts: &mut ChildNodes) -> Option<Vec<Ident>> {
-        let mut names = ChildNodes::new(parts.accept(Rule::binders)?);
+        let mut names = parts.enter(Rule::binders)?;
         Some(self.names(&mut names))
     }
 
@@ -342,7 +302,6 @@ impl TreeBuilder<'_> {
             if parts.next()?.as_str() == "count" { Quantifier::Count } else { Quantifier::Sum };
         let binders = self.binders(&mut parts)?;
         let over = self.take_value(&mut parts)?;
-        parts.has(Rule::colon);
         let body = self.take_value(&mut parts)?;
         Some(self.join(over, body, span, |over, body| ExprKind::Quantified {
             op,
@@ -396,7 +355,6 @@ impl TreeBuilder<'_> {
                     None => self.name(&mut parts)?,
                 },
             };
-            parts.has(Rule::colon);
             let value = self.take_value(&mut parts)?;
             depth = depth.max(value.depth);
             entries.push((key, value.expr));
@@ -422,10 +380,7 @@ impl TreeBuilder<'_> {
         let mut depth = 0;
         for part in ChildNodes::new(node) {
             let mut parts = ChildNodes::new(part);
-            let name = match parts.accept(Rule::arg_name) {
-                Some(named) => self.name(&mut ChildNodes::new(named)),
-                None => None,
-            };
+            let name = parts.enter(Rule::arg_name).and_then(|mut named| self.name(&mut named));
             let value = self.take_value(&mut parts)?;
             depth = depth.max(value.depth);
             args.push(Arg { name, value: value.expr });
@@ -440,12 +395,6 @@ impl TreeBuilder<'_> {
 }
 
 fn unary(text: &str) -> Option<UnaryOp> {
-    Some(match text {
-        "not" => UnaryOp::Not,
-        "-" => UnaryOp::Neg,
-        "once" => UnaryOp::Once,
-        "historically" => UnaryOp::Historically,
-        "previous" => UnaryOp::Previous,
-        _ => return None,
-    })
+    use UnaryOp::*;
+    [Not, Neg, Once, Historically, Previous].into_iter().find(|op| op.word() == text)
 }

@@ -44,7 +44,7 @@ pub(super) fn stop(rule: Rule, text: &str) -> Option<ParseStop> {
     Some(ParseStop { at, expected })
 }
 
-/// The child nodes of a node, read from left to right.
+/// The child nodes of a node, read from left to right, without the marks between them.
 #[derive(Clone)]
 pub(super) struct ChildNodes<'i>(Pairs<'i, Rule>);
 
@@ -55,19 +55,42 @@ impl<'i> ChildNodes<'i> {
 
     /// Returns the next node, if it has this rule.
     pub fn accept(&mut self, rule: Rule) -> Option<SyntaxNode<'i>> {
+        self.skip_marks();
         if self.0.peek()?.as_rule() == rule { self.0.next() } else { None }
+    }
+
+    /// Returns the children of the next node, if it has this rule.
+    pub fn enter(&mut self, rule: Rule) -> Option<ChildNodes<'i>> {
+        self.accept(rule).map(ChildNodes::new)
     }
 
     /// Returns true if the next node has this rule, and consumes it in that case.
     pub fn has(&mut self, rule: Rule) -> bool {
         self.accept(rule).is_some()
     }
+
+    fn skip_marks(&mut self) {
+        while self.0.peek().is_some_and(|node| is_mark(node.as_rule())) {
+            self.0.next();
+        }
+    }
+}
+
+/// Returns true for signs and words that say nothing beside the parts that they separate. They are
+/// rules of the grammar only because messages about errors name them.
+fn is_mark(rule: Rule) -> bool {
+    use Rule as R;
+    let sign = matches!(rule, R::open | R::close | R::equals | R::colon);
+    let word = matches!(rule, R::in_word | R::is_word | R::by_word | R::to_word | R::from_word);
+    let inner = matches!(rule, R::when_word | R::probe_word | R::feedback_word | R::after_word);
+    sign || word || inner || matches!(rule, R::then_word | R::up_to)
 }
 
 impl<'i> Iterator for ChildNodes<'i> {
     type Item = SyntaxNode<'i>;
 
     fn next(&mut self) -> Option<SyntaxNode<'i>> {
+        self.skip_marks();
         self.0.next()
     }
 }

@@ -59,9 +59,7 @@ impl TreeBuilder<'_> {
         let span = self.span_eq(&node);
         let mut parts = ChildNodes::new(node);
         let name = self.name(&mut parts)?;
-        let edition = parts
-            .accept(Rule::edition)
-            .and_then(|node| self.take_literal(&mut ChildNodes::new(node)));
+        let edition = self.optional(&mut parts, Rule::edition, Self::take_literal)?;
         Some(Header { name, edition, shadow: parts.has(Rule::shadow), span })
     }
 
@@ -94,17 +92,12 @@ impl TreeBuilder<'_> {
             Rule::union_item => ItemKind::Union(self.union(parts)?),
             Rule::alias => {
                 let name = self.name(&mut parts)?;
-                parts.has(Rule::equals);
                 ItemKind::Alias(Alias { name, ty: self.take_type(&mut parts)? })
             }
             Rule::define => ItemKind::Define(self.define(parts)?),
-            Rule::state => {
-                parts.has(Rule::open);
-                ItemKind::State(parts.map(|v| self.variable(v)).collect::<Option<_>>()?)
-            }
+            Rule::state => ItemKind::State(parts.map(|v| self.variable(v)).collect::<Option<_>>()?),
             Rule::budget => {
                 let unit = self.name(&mut parts)?;
-                parts.has(Rule::equals);
                 let amount = self.take_literal(&mut parts)?;
                 ItemKind::Budget(Budget { unit, amount, host: parts.has(Rule::host_word) })
             }
@@ -112,7 +105,6 @@ impl TreeBuilder<'_> {
             Rule::tool => ItemKind::Tool(self.tool(parts)?),
             Rule::group => {
                 let name = self.name(&mut parts)?;
-                parts.has(Rule::equals);
                 ItemKind::Group(Group { name, members: self.take_tool_set(&mut parts)? })
             }
             Rule::policy => ItemKind::Policy(self.policy(parts)?),
@@ -143,7 +135,6 @@ impl TreeBuilder<'_> {
             Rule::attest => ItemKind::Attest(self.attest(parts)?),
             Rule::goal => {
                 let name = self.name(&mut parts)?;
-                parts.has(Rule::open);
                 let conditions = parts.map(|e| self.expr(e)).collect::<Option<_>>()?;
                 ItemKind::Goal(crate::ast::Goal { name, conditions })
             }
@@ -154,10 +145,8 @@ impl TreeBuilder<'_> {
 
     fn union(&mut self, mut parts: ChildNodes) -> Option<Union> {
         let name = self.name(&mut parts)?;
-        parts.has(Rule::by_word);
         let tag = self.name(&mut parts)?;
         let wire = self.take_wire(&mut parts);
-        parts.has(Rule::open);
         let cases = parts.map(|case| self.case(case)).collect::<Option<_>>()?;
         Some(Union { name, tag, wire, cases })
     }
@@ -171,8 +160,7 @@ impl TreeBuilder<'_> {
         if let Some(path) = self.take_string(&mut parts) {
             return Some(UseTarget::File(path));
         }
-        let name = parts.accept(Rule::std_name)?;
-        let mut parts = ChildNodes::new(name);
+        let mut parts = parts.enter(Rule::std_name)?;
         let mut library = self.name(&mut parts)?;
         while let Some(part) = self.name(&mut parts) {
             library.node.push('.');
@@ -184,7 +172,6 @@ impl TreeBuilder<'_> {
 
     fn enumeration(&mut self, mut parts: ChildNodes) -> Option<Enum> {
         let name = self.name(&mut parts)?;
-        parts.has(Rule::open);
         let variants = parts.map(|v| self.variant(v)).collect::<Option<_>>()?;
         Some(Enum { name, variants })
     }
@@ -203,9 +190,7 @@ impl TreeBuilder<'_> {
             Some(node) => self.fields(node)?,
             None => Vec::new(),
         };
-        parts.has(Rule::colon);
         let ty = self.take_type(&mut parts)?;
-        parts.has(Rule::equals);
         Some(Define { name, params, ty, value: self.take_expr(&mut parts)? })
     }
 
@@ -214,16 +199,12 @@ impl TreeBuilder<'_> {
         let span = self.span_eq(&node);
         let mut parts = ChildNodes::new(node);
         let name = self.name(&mut parts)?;
-        parts.has(Rule::colon);
         let ty = self.take_type(&mut parts)?;
-        parts.has(Rule::equals);
         Some(StateVar { docs, name, ty, init: self.take_expr(&mut parts)?, span })
     }
 
     fn tool(&mut self, mut parts: ChildNodes) -> Option<Tool> {
-        let real_name = parts
-            .accept(Rule::real_name)
-            .and_then(|node| self.take_string(&mut ChildNodes::new(node)));
+        let real_name = self.optional(&mut parts, Rule::real_name, Self::take_string)?;
         let name = self.name(&mut parts)?;
         let params = self.fields(parts.accept(Rule::params)?)?;
         Some(Tool { real_name, name, params, clauses: self.take_clauses(&mut parts)? })
@@ -286,15 +267,12 @@ impl TreeBuilder<'_> {
             Some(_) => InvariantMode::Shadow,
             None => InvariantMode::Enforced,
         };
-        parts.has(Rule::open);
         let condition = self.take_expr(&mut parts)?;
-        parts.has(Rule::close);
         Some(Invariant { name, mode, condition, because: self.take_because(&mut parts) })
     }
 
     fn source(&mut self, mut parts: ChildNodes) -> Option<Source> {
         let name = self.name(&mut parts)?;
-        parts.has(Rule::open);
         let mut learns = Vec::new();
         for node in parts {
             let span = self.span(&node);

@@ -22,7 +22,6 @@ use crate::lexical::{self, Comment, LexFault, Scan};
 use crate::limits::{MAX_BYTES, MAX_ERRORS};
 use crate::span::{FileId, Span};
 use crate::structure::{self, Chunk, Structure};
-pub(crate) use expr::level;
 
 use build::TreeBuilder;
 use std::borrow::Cow;

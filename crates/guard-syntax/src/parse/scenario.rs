@@ -7,11 +7,7 @@ use crate::ast::{Expr, Ident, Str, Test, TestStep, TestStepKind, ToolCall};
 impl TreeBuilder<'_> {
     pub fn test(&mut self, mut parts: ChildNodes) -> Option<Test> {
         let title = self.take_string(&mut parts)?;
-        let after = match parts.accept(Rule::begins_after) {
-            Some(node) => Some(self.take_string(&mut ChildNodes::new(node))?),
-            None => None,
-        };
-        parts.has(Rule::open);
+        let after = self.optional(&mut parts, Rule::begins_after, Self::take_string)?;
         Some(Test { title, after, steps: parts.map(|s| self.step(s)).collect::<Option<_>>()? })
     }
 
@@ -30,8 +26,7 @@ impl TreeBuilder<'_> {
             Rule::st_run => {
                 let success = succeeds(&mut parts)?;
                 let call = self.take_call(&mut parts)?;
-                let name = parts.accept(Rule::called_as);
-                let name = name.and_then(|node| self.name(&mut ChildNodes::new(node)));
+                let name = self.optional(&mut parts, Rule::called_as, Self::name)?;
                 let returns = self.take_returning(&mut parts);
                 let undecoded = parts.has(Rule::unread);
                 TestStepKind::Run { success, call, name, returns, undecoded }
@@ -43,15 +38,11 @@ impl TreeBuilder<'_> {
             }
             Rule::st_waits => TestStepKind::Waits {
                 call: self.take_call(&mut parts)?,
-                by: match parts.accept(Rule::waits_by) {
-                    Some(node) => Some(self.name(&mut ChildNodes::new(node))?),
-                    None => None,
-                },
+                by: self.optional(&mut parts, Rule::waits_by, Self::name)?,
                 for_tool: self.name(&mut parts),
             },
             Rule::st_start => {
                 let name = self.name(&mut parts)?;
-                parts.has(Rule::equals);
                 TestStepKind::Start(name, self.take_call(&mut parts)?)
             }
             Rule::st_finish => {
@@ -63,13 +54,11 @@ impl TreeBuilder<'_> {
             }
             Rule::st_approve => {
                 let call = self.take_call(&mut parts)?;
-                parts.has(Rule::by_word);
                 let role = self.name(&mut parts)?;
                 TestStepKind::Approve { call, role, within: self.take_within(&mut parts) }
             }
             Rule::st_revoke => {
                 let call = self.take_call(&mut parts)?;
-                parts.has(Rule::by_word);
                 TestStepKind::Revoke { call, role: self.name(&mut parts)? }
             }
             _ => return None,
@@ -91,7 +80,6 @@ impl TreeBuilder<'_> {
             }
             Rule::st_probe => {
                 let name = self.name(&mut parts)?;
-                parts.has(Rule::equals);
                 TestStepKind::Probe(name, self.take_expr(&mut parts)?)
             }
             Rule::st_usage => {
@@ -102,18 +90,12 @@ impl TreeBuilder<'_> {
             Rule::st_expect => TestStepKind::Expect(self.take_expr(&mut parts)?),
             Rule::st_shows => TestStepKind::Shows(self.take_expr(&mut parts)?),
             Rule::st_halted => TestStepKind::Halted,
-            Rule::st_resume => {
-                parts.has(Rule::by_word);
-                TestStepKind::Resume(self.name(&mut parts)?)
-            }
+            Rule::st_resume => TestStepKind::Resume(self.name(&mut parts)?),
             Rule::st_feedback => {
                 let name = self.name(&mut parts)?;
                 TestStepKind::Feedback(name, self.take_quoted(&mut parts, Rule::having))
             }
-            Rule::st_no_feedback => {
-                parts.has(Rule::feedback_word);
-                TestStepKind::NoFeedback(self.name(&mut parts))
-            }
+            Rule::st_no_feedback => TestStepKind::NoFeedback(self.name(&mut parts)),
             Rule::st_stop => {
                 let what = self.name(&mut parts)?;
                 TestStepKind::Stop(what, self.take_quoted(&mut parts, Rule::saying))
@@ -140,18 +122,15 @@ impl TreeBuilder<'_> {
             }
             Rule::st_move => {
                 let item = self.take_string(&mut parts)?;
-                parts.has(Rule::by_word);
                 let transition = self.name(&mut parts)?;
                 TestStepKind::Move(item, transition, self.take_quoted(&mut parts, Rule::saying))
             }
             Rule::st_item => {
                 let item = self.take_string(&mut parts)?;
-                parts.has(Rule::is_word);
                 TestStepKind::Item(item, self.name(&mut parts)?)
             }
             Rule::st_advice => {
                 let tool = self.name(&mut parts)?;
-                parts.has(Rule::is_word);
                 let status = self.name(&mut parts)?;
                 TestStepKind::Advice(tool, status, self.take_quoted(&mut parts, Rule::having))
             }
@@ -163,14 +142,11 @@ impl TreeBuilder<'_> {
     fn report_step(&mut self, mut parts: ChildNodes) -> Option<TestStepKind> {
         let contract = self.name(&mut parts)?;
         let lines = self.strings(&mut parts);
-        parts.has(Rule::is_word);
         let state = self.name(&mut parts)?;
         let truncated = parts.has(Rule::cut_off);
         let items = self.take_literal(&mut parts);
-        let quarantined = match parts.accept(Rule::lost_units) {
-            Some(node) => self.names(&mut ChildNodes::new(node)),
-            None => Vec::new(),
-        };
+        let quarantined = parts.enter(Rule::lost_units).map(|mut units| self.names(&mut units));
+        let quarantined = quarantined.unwrap_or_default();
         let contains = self.take_quoted(&mut parts, Rule::having);
         Some(TestStepKind::Report {
             contract,
@@ -187,8 +163,7 @@ impl TreeBuilder<'_> {
         let call = self.take_call(&mut parts)?;
         let mut by = None;
         let mut names = Vec::new();
-        if let Some(node) = parts.accept(Rule::denied_by) {
-            let mut inner = ChildNodes::new(node);
+        if let Some(mut inner) = parts.enter(Rule::denied_by) {
             by = self.name(&mut inner);
             names = self.names(&mut inner);
         }
@@ -201,20 +176,18 @@ impl TreeBuilder<'_> {
     }
 
     fn take_call(&mut self, parts: &mut ChildNodes) -> Option<ToolCall> {
-        let mut inner = ChildNodes::new(parts.accept(Rule::call)?);
+        let mut inner = parts.enter(Rule::call)?;
         let tool: Ident = self.name(&mut inner)?;
         Some(ToolCall { tool, args: self.take_args(&mut inner)? })
     }
 
     fn take_returning(&mut self, parts: &mut ChildNodes) -> Option<Expr> {
-        let node = parts.accept(Rule::returning)?;
-        self.take_expr(&mut ChildNodes::new(node))
+        self.take_expr(&mut parts.enter(Rule::returning)?)
     }
 
     /// Returns the string in `because "…"` or `contains "…"`.
     fn take_quoted(&mut self, parts: &mut ChildNodes, rule: Rule) -> Option<Str> {
-        let node = parts.accept(rule)?;
-        self.take_string(&mut ChildNodes::new(node))
+        self.take_string(&mut parts.enter(rule)?)
     }
 }
 

@@ -60,8 +60,7 @@ impl TreeBuilder<'_> {
 
     /// Parses `max N` as a separate clause.
     pub fn take_max(&mut self, parts: &mut ChildNodes) -> Option<Literal> {
-        let node = parts.accept(Rule::max)?;
-        self.take_literal(&mut ChildNodes::new(node))
+        self.take_literal(&mut parts.enter(Rule::max)?)
     }
 
     pub fn field(&mut self, node: SyntaxNode) -> Option<Field> {
@@ -69,7 +68,6 @@ impl TreeBuilder<'_> {
         let span = self.span_eq(&node);
         let mut parts = ChildNodes::new(node);
         let name = self.name(&mut parts)?;
-        parts.has(Rule::colon);
         let secret = parts.has(Rule::secret);
         let ty = self.take_type(&mut parts)?;
         let key = parts.has(Rule::key);
@@ -81,25 +79,21 @@ impl TreeBuilder<'_> {
 
     /// Parses the other forms in which a value is accepted.
     pub fn take_forms(&mut self, parts: &mut ChildNodes) -> OtherForms {
-        let Some(node) = parts.accept(Rule::forms) else { return OtherForms::default() };
-        let mut parts = ChildNodes::new(node);
-        let from = parts.accept(Rule::coerced);
-        let from = from.and_then(|node| self.name(&mut ChildNodes::new(node)));
+        let Some(mut parts) = parts.enter(Rule::forms) else { return OtherForms::default() };
+        let from = parts.enter(Rule::coerced).and_then(|mut inner| self.name(&mut inner));
         let rounded = parts.accept(Rule::rounded).map(|node| Rounding {
             span: self.span_eq(&node),
             places: self.take_literal(&mut ChildNodes::new(node)),
         });
-        let timezone = parts.accept(Rule::timezone);
-        let timezone = timezone.and_then(|node| self.take_string(&mut ChildNodes::new(node)));
-        let fallback = parts.accept(Rule::fallback);
-        let fallback = fallback.and_then(|node| self.name(&mut ChildNodes::new(node)));
+        let timezone = parts.enter(Rule::timezone);
+        let timezone = timezone.and_then(|mut inner| self.take_string(&mut inner));
+        let fallback = parts.enter(Rule::fallback).and_then(|mut inner| self.name(&mut inner));
         OtherForms { from, rounded, timezone, fallback }
     }
 
     /// Parses `as "NAME"`.
     pub fn take_wire(&mut self, parts: &mut ChildNodes) -> Option<Str> {
-        let node = parts.accept(Rule::wire)?;
-        self.take_string(&mut ChildNodes::new(node))
+        self.take_string(&mut parts.enter(Rule::wire)?)
     }
 
     /// Returns the fields in `params` or `fields`.

@@ -209,8 +209,7 @@ impl PrintedElement for Check {
                 format!("file {} conforms {}", text::string(&path.node), contract.node)
             }
             CheckKind::Command { argv, env, exits, within } => {
-                let within =
-                    within.as_ref().map_or(String::new(), |d| format!(" within {}", d.node));
+                let within = text::after(" within ", within);
                 format!("command{}{} exits {}{within}", strings(argv), given(env), exits.node)
             }
             CheckKind::GitCommitted => "git committed".to_owned(),
@@ -265,8 +264,8 @@ pub(super) fn items(list: &ItemsClause) -> String {
         ItemShape::Type(ty) => text::ty(ty),
         ItemShape::Schema(path) => format!("schema {}", text::string(&path.node)),
     };
-    let max = list.max.as_ref().map_or(String::new(), |n| format!(" max {}", n.node));
-    let by = list.by.as_ref().map_or(String::new(), |key| format!(" by {}", key.node));
+    let max = text::after(" max ", &list.max);
+    let by = text::after(" by ", &list.by);
     let partial = if list.partial.is_some() { " partial ok" } else { "" };
     format!("{shape}{max}{by}{partial}")
 }

@@ -78,7 +78,7 @@ fn pieces(kind: &ClauseKind) -> Vec<Piece<'_>> {
             Piece::text(")"),
         ],
         ClauseKind::Approval { role, within, guard: condition, because } => {
-            let within = within.as_ref().map_or(String::new(), |d| format!(" within {}", d.node));
+            let within = text::after(" within ", within);
             let mut pieces = vec![Piece::text(format!("approval {}{within}", role.node))];
             guard(&mut pieces, condition.as_ref(), true);
             saying(&mut pieces, because.as_ref());
@@ -211,8 +211,8 @@ fn requires<'a>(
 
 fn requirement(r: &Requirement) -> String {
     let keys = if r.keys.is_empty() { String::new() } else { text::args(&r.keys) };
-    let since = r.since.as_ref().map_or(String::new(), |t| format!(" since {}", t.node));
-    let within = r.within.as_ref().map_or(String::new(), |d| format!(" within {}", d.node));
+    let since = text::after(" since ", &r.since);
+    let within = text::after(" within ", &r.within);
     let latest = if r.latest { "latest " } else { "" };
     format!("{latest}{}{keys}{since}{within}", r.tool.node)
 }

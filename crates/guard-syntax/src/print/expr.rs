@@ -2,7 +2,6 @@
 
 use super::text;
 use crate::ast::{Arg, BinaryOp, Expr, ExprKind, Ident, Quantifier, UnaryOp};
-use crate::parse::level;
 
 /// The soft width of a line.
 pub(super) const WIDTH: usize = 100;
@@ -25,7 +24,7 @@ const ENCLOSED: ExprContext = ExprContext { last: false, ..FREE };
 
 /// Prints an expression on one line.
 pub(super) fn flat(e: &Expr) -> String {
-    write(e, FREE, &mut ExprLayout::flat())
+    write(e, FREE, FLAT)
 }
 
 /// Returns true if the last word is `first`. Before a condition such as `x in xs` it would be
@@ -38,7 +37,7 @@ pub(super) fn ends_in_first(text: &str) -> bool {
 
 /// Prints an expression between brackets, on one line.
 pub(super) fn enclosed(e: &Expr) -> String {
-    write(e, ENCLOSED, &mut ExprLayout::flat())
+    write(e, ENCLOSED, FLAT)
 }
 
 /// Prints an expression that begins in `column`. Further lines are indented by `indent`.
@@ -47,7 +46,7 @@ pub(super) fn laid_out(e: &Expr, column: usize, indent: usize) -> String {
     if column + width(&line) <= WIDTH {
         line
     } else {
-        write(e, FREE, &mut ExprLayout { indent: Some(indent) })
+        write(e, FREE, ExprLayout { indent: Some(indent) })
     }
 }
 
@@ -61,11 +60,10 @@ struct ExprLayout {
     indent: Option<usize>,
 }
 
-impl ExprLayout {
-    fn flat() -> Self {
-        ExprLayout { indent: None }
-    }
+/// Everything on one line.
+const FLAT: ExprLayout = ExprLayout { indent: None };
 
+impl ExprLayout {
     /// Returns a line break in a broken layout, otherwise a space.
     fn line(self) -> String {
         self.indent.map_or(" ".to_owned(), |n| format!("\n{}", " ".repeat(n)))
@@ -78,28 +76,11 @@ impl ExprLayout {
     /// Returns the flat layout for a part that fits on its own line.
     fn for_part(self, part: &Expr, around: ExprContext) -> Self {
         match self.indent {
-            Some(n) if n + 8 + width(&write(part, around, &mut ExprLayout::flat())) > WIDTH => {
-                self.deeper()
-            }
-            _ => ExprLayout::flat(),
+            Some(n) if n + 8 + width(&write(part, around, FLAT)) > WIDTH => self.deeper(),
+            _ => FLAT,
         }
     }
 }
-
-/// Returns how tightly the root of an expression binds.
-fn binds(e: &Expr) -> u8 {
-    match &e.kind {
-        ExprKind::If(..) => 0,
-        ExprKind::Quantified { op, .. } if op.is_prefix() => 0,
-        ExprKind::Binary(op, ..) => level(*op),
-        ExprKind::Unary(UnaryOp::Neg, _) => 10,
-        ExprKind::Unary(..) => 4,
-        ExprKind::Is(..) => 5,
-        ExprKind::Else(..) => 9,
-        _ => 12,
-    }
-}
-
 /// The level of an operand that gets parentheses unless it is a primary.
 const PARENTHESIZED: u8 = 12;
 
@@ -113,8 +94,8 @@ fn operand(min: u8, op: Option<BinaryOp>, e: &Expr) -> u8 {
     }
 }
 
-fn write(e: &Expr, around: ExprContext, layout: &mut ExprLayout) -> String {
-    let own = binds(e);
+fn write(e: &Expr, around: ExprContext, layout: ExprLayout) -> String {
+    let own = e.level();
     // Open to the right: permitted at the end, after a loose operator.
     let open = own == 0 && (!around.tail || around.min > 4);
     let loose = own > 0 && own < around.min;
@@ -128,58 +109,30 @@ fn write(e: &Expr, around: ExprContext, layout: &mut ExprLayout) -> String {
     inner(e, around, layout)
 }
 
-fn inner(e: &Expr, around: ExprContext, layout: &mut ExprLayout) -> String {
+fn inner(e: &Expr, around: ExprContext, layout: ExprLayout) -> String {
     match &e.kind {
         ExprKind::Binary(op, l, r) => binary(*op, l, r, around, layout),
         ExprKind::Else(l, r) => {
-            let left =
-                write(l, ExprContext { min: 10, tail: false, ..around }, &mut ExprLayout::flat());
-            format!(
-                "{left} else {}",
-                write(r, ExprContext { min: 9, ..around }, &mut ExprLayout::flat())
-            )
+            let left = write(l, ExprContext { min: 10, tail: false, ..around }, FLAT);
+            format!("{left} else {}", write(r, ExprContext { min: 9, ..around }, FLAT))
         }
         ExprKind::Unary(UnaryOp::Neg, operand) => {
-            format!(
-                "-{}",
-                write(operand, ExprContext { min: 11, ..around }, &mut ExprLayout::flat())
-            )
+            format!("-{}", write(operand, ExprContext { min: 11, ..around }, FLAT))
         }
-        ExprKind::Unary(op, operand_expr) => {
-            let word = match op {
-                UnaryOp::Once => "once",
-                UnaryOp::Historically => "historically",
-                UnaryOp::Previous => "previous",
-                _ => "not",
-            };
-            format!(
-                "{word} {}",
-                write(
-                    operand_expr,
-                    ExprContext { min: operand(4, None, operand_expr), ..around },
-                    layout
-                )
-            )
+        ExprKind::Unary(op, of) => {
+            let around = ExprContext { min: operand(4, None, of), ..around };
+            format!("{} {}", op.word(), write(of, around, layout))
         }
-        ExprKind::Is(operand_expr, some) => {
-            let min = operand(6, None, operand_expr);
-            let left = write(
-                operand_expr,
-                ExprContext { min, tail: false, ..around },
-                &mut ExprLayout::flat(),
-            );
-            format!("{left} is {}", if *some { "some" } else { "none" })
+        ExprKind::Is(of, some) => {
+            let around = ExprContext { min: operand(6, None, of), tail: false, ..around };
+            let test = if *some { "some" } else { "none" };
+            format!("{} is {test}", write(of, around, FLAT))
         }
         ExprKind::If(c, then, other) => {
             let line = layout.line();
-            let condition = write(c, ENCLOSED, &mut ExprLayout::flat());
-            let then =
-                write(then, ExprContext { branch: true, ..ENCLOSED }, &mut ExprLayout::flat());
-            let other = write(
-                other,
-                ExprContext { min: 0, tail: true, branch: around.branch, ..around },
-                &mut ExprLayout::flat(),
-            );
+            let condition = write(c, ENCLOSED, FLAT);
+            let then = write(then, ExprContext { branch: true, ..ENCLOSED }, FLAT);
+            let other = write(other, ExprContext { min: 0, tail: true, ..around }, FLAT);
             format!("if {condition}{line}then {then}{line}else {other}")
         }
         ExprKind::Quantified { op, binders, over, body } => {
@@ -189,25 +142,12 @@ fn inner(e: &Expr, around: ExprContext, layout: &mut ExprLayout) -> String {
     }
 }
 
-fn binary(
-    op: BinaryOp,
-    l: &Expr,
-    r: &Expr,
-    around: ExprContext,
-    layout: &mut ExprLayout,
-) -> String {
+fn binary(op: BinaryOp, l: &Expr, r: &Expr, around: ExprContext, layout: ExprLayout) -> String {
     if op == BinaryOp::Matches {
-        return format!(
-            "{} matches {}",
-            write(
-                l,
-                ExprContext { min: operand(6, None, l), tail: false, ..around },
-                &mut ExprLayout::flat()
-            ),
-            primary(r, layout)
-        );
+        let left_around = ExprContext { min: operand(6, None, l), tail: false, ..around };
+        return format!("{} matches {}", write(l, left_around, FLAT), primary(r, layout));
     }
-    let level = level(op);
+    let level = op.level();
     let (left, right) = match level {
         1 => (2, 1),
         5 => (6, 6),
@@ -216,30 +156,30 @@ fn binary(
     let left_around = ExprContext { min: operand(left, Some(op), l), tail: false, ..around };
     let right_around = ExprContext { min: operand(right, Some(op), r), ..around };
     if level > 3 {
-        let left = write(l, left_around, &mut layout.for_part(l, left_around));
-        let right = write(r, right_around, &mut layout.for_part(r, right_around));
+        let left = write(l, left_around, layout.for_part(l, left_around));
+        let right = write(r, right_around, layout.for_part(r, right_around));
         let line = if layout.indent.is_some() && width(&left) + width(&right) > WIDTH / 2 {
             layout.line()
         } else {
             " ".to_owned()
         };
-        return format!("{left}{line}{} {right}", symbol(op));
+        return format!("{left}{line}{} {right}", op.word());
     }
     // A chain of one operator is broken before each of its operators.
     let same_on_left = matches!(&l.kind, ExprKind::Binary(inner, ..) if *inner == op && level != 1);
     let left = if same_on_left {
         write(l, left_around, layout)
     } else {
-        write(l, left_around, &mut layout.for_part(l, left_around))
+        write(l, left_around, layout.for_part(l, left_around))
     };
     let same_on_right =
         matches!(&r.kind, ExprKind::Binary(inner, ..) if *inner == op && level == 1);
     let right = if same_on_right {
         write(r, right_around, layout)
     } else {
-        write(r, right_around, &mut layout.for_part(r, right_around))
+        write(r, right_around, layout.for_part(r, right_around))
     };
-    format!("{left}{}{} {right}", layout.line(), symbol(op))
+    format!("{left}{}{} {right}", layout.line(), op.word())
 }
 
 fn quantified(
@@ -248,27 +188,24 @@ fn quantified(
     over: &Expr,
     body: &Expr,
     around: ExprContext,
-    layout: &mut ExprLayout,
+    layout: ExprLayout,
 ) -> String {
     let names: Vec<&str> = binders.iter().map(|b| b.node.as_str()).collect();
     let names = names.join(", ");
-    let mut over_layout = match &over.kind {
+    let over_layout = match &over.kind {
         ExprKind::List(_) | ExprKind::Set(_) | ExprKind::Map(_) => layout.for_part(over, ENCLOSED),
-        _ => ExprLayout::flat(),
+        _ => FLAT,
     };
-    let over = write(over, ENCLOSED, &mut over_layout);
+    let over = write(over, ENCLOSED, over_layout);
     let (open, close) = op.ends();
-    let around = if close.is_empty() {
-        ExprContext { min: 0, tail: true, branch: around.branch, ..around }
-    } else {
-        ENCLOSED
-    };
-    let mut inside = layout.deeper();
-    let body = write(body, around, &mut inside);
+    let around =
+        if close.is_empty() { ExprContext { min: 0, tail: true, ..around } } else { ENCLOSED };
+    let inside = layout.deeper();
+    let body = write(body, around, inside);
     format!("{open}{names} in {over}:{}{body}{close}", inside.line())
 }
 
-fn primary(e: &Expr, layout: &mut ExprLayout) -> String {
+fn primary(e: &Expr, layout: ExprLayout) -> String {
     match &e.kind {
         ExprKind::Bool(value) => value.to_string(),
         ExprKind::None => "none".to_owned(),
@@ -278,8 +215,7 @@ fn primary(e: &Expr, layout: &mut ExprLayout) -> String {
         ExprKind::Regex(value) => text::regex(value),
         ExprKind::Field(record, name) => format!("{}.{}", postfix_base(record, layout), name.node),
         ExprKind::Index(collection, keys) => {
-            let keys: Vec<String> =
-                keys.iter().map(|key| write(key, ENCLOSED, &mut ExprLayout::flat())).collect();
+            let keys: Vec<String> = keys.iter().map(|key| write(key, ENCLOSED, FLAT)).collect();
             format!("{}[{}]", postfix_base(collection, layout), keys.join(", "))
         }
         ExprKind::Each(operand) => format!("{}[*]", postfix_base(operand, layout)),
@@ -313,16 +249,16 @@ fn is_key_value(text: &str) -> bool {
     is_int || matches!(text, "true" | "false")
 }
 
-fn postfix_base(base: &Expr, layout: &mut ExprLayout) -> String {
+fn postfix_base(base: &Expr, layout: ExprLayout) -> String {
     write(base, ExprContext { min: 11, tail: false, ..ENCLOSED }, layout)
 }
 
-fn call_args(name: &str, args: &[Arg], layout: &mut ExprLayout) -> String {
+fn call_args(name: &str, args: &[Arg], layout: ExprLayout) -> String {
     // `count(x in xs)` would be parsed as an aggregate.
     let guarded = matches!(name, "count" | "sum");
     let arg_text = |arg: &Arg| match &arg.name {
         Some(name) => format!("{}: {}", name.node, enclosed(&arg.value)),
-        None if guarded && binds(&arg.value) < 10 => format!("({})", enclosed(&arg.value)),
+        None if guarded && arg.value.level() < 10 => format!("({})", enclosed(&arg.value)),
         None => enclosed(&arg.value),
     };
     sequence("(", args.iter().map(arg_text).collect(), ")", layout)
@@ -333,7 +269,7 @@ const SHORT: usize = 20;
 
 /// Prints parts between brackets. If the layout is broken and one line would be too long, short
 /// parts fill lines, and other parts are on separate lines.
-fn sequence(open: &str, parts: Vec<String>, close: &str, layout: &mut ExprLayout) -> String {
+fn sequence(open: &str, parts: Vec<String>, close: &str, layout: ExprLayout) -> String {
     let line = format!("{open}{}{close}", parts.join(", "));
     match layout.indent {
         Some(n) if parts.len() > 1 && n + width(&line) > WIDTH => {
@@ -359,29 +295,4 @@ fn filled(parts: &[String], most: usize) -> Vec<String> {
         }
     }
     lines
-}
-
-fn symbol(op: BinaryOp) -> &'static str {
-    use BinaryOp as B;
-    match op {
-        B::Implies => "implies",
-        B::Or => "or",
-        B::And => "and",
-        B::Eq => "==",
-        B::Ne => "!=",
-        B::Lt => "<",
-        B::Le => "<=",
-        B::Gt => ">",
-        B::Ge => ">=",
-        B::In => "in",
-        B::Contains => "contains",
-        B::Matches => "matches",
-        B::Within => "within",
-        B::Since => "since",
-        B::Add => "+",
-        B::Sub => "-",
-        B::Mul => "*",
-        B::Div => "/",
-        B::Rem => "%",
-    }
 }

@@ -4,9 +4,9 @@ use super::expr::{WIDTH, width};
 use super::page::PrintedText;
 use super::text;
 use crate::ast::{
-    Define, Enum, Expr, Field, FileItem, Group, Header, Invariant, InvariantMode, ItemKind, Learn,
-    Member, Policy, Property, PropertyMode, Spanned, StateVar, Tool, Union, UnionCase, UseTarget,
-    Variant, Whole,
+    Define, Expr, Field, FileItem, Group, Header, Invariant, InvariantMode, ItemKind, Learn,
+    Member, Policy, Property, PropertyMode, Spanned, StateVar, Tool, UnionCase, UseTarget, Variant,
+    Whole,
 };
 use crate::span::Span;
 
@@ -137,8 +137,7 @@ impl PrintedText<'_> {
     }
 
     pub fn header(&mut self, header: &Header) {
-        let edition =
-            header.edition.as_ref().map_or(String::new(), |e| format!(" edition {}", e.node));
+        let edition = text::after(" edition ", &header.edition);
         let shadow = if header.shadow { " shadow" } else { "" };
         self.push(&format!("guard {}{edition}{shadow}", header.name.node));
     }
@@ -151,12 +150,19 @@ impl PrintedText<'_> {
             }
             ItemKind::Use(UseTarget::Std(name)) => self.push(&format!("use std.{}", name.node)),
             ItemKind::DefaultAllow => self.push("default allow"),
-            ItemKind::Enum(e) => self.enumeration(e, span),
+            ItemKind::Enum(e) => {
+                self.push(&format!("enum {}", e.name.node));
+                self.names(span, &e.variants, variant);
+            }
             ItemKind::Record(r) => {
                 self.push(&format!("record {}", r.name.node));
                 self.fields(span, &r.fields);
             }
-            ItemKind::Union(u) => self.union(u, span),
+            ItemKind::Union(u) => {
+                let wire = text::wire(&u.wire);
+                self.push(&format!("union {} by {}{wire}", u.name.node, u.tag.node));
+                self.names(span, &u.cases, case);
+            }
             ItemKind::Alias(a) => self.push(&format!("type {} = {}", a.name.node, text::ty(&a.ty))),
             ItemKind::Define(define) => self.define(define),
             ItemKind::State(variables) => {
@@ -183,7 +189,7 @@ impl PrintedText<'_> {
             }
             ItemKind::Statement(s) => {
                 self.push(&format!("statement {}", s.name.node));
-                let max = s.max.as_ref().map_or(String::new(), |n| format!(" max {}", n.node));
+                let max = text::after(" max ", &s.max);
                 self.params(&s.params, width(&max));
                 self.push(&max);
                 self.approval(&s.approval);
@@ -234,30 +240,12 @@ impl PrintedText<'_> {
         }
     }
 
-    fn enumeration(&mut self, e: &Enum, span: Span) {
-        self.push(&format!("enum {}", e.name.node));
-        let variants: Vec<String> = e.variants.iter().map(variant).collect();
-        let line = format!(" {{ {} }}", variants.join(", "));
-        if variants.is_empty()
-            || self.comment_before(span.end)
-            || self.column() + width(&line) > WIDTH
-        {
-            self.block(span, &e.variants);
-        } else {
-            self.push(&line);
-        }
-    }
-
-    fn union(&mut self, u: &Union, span: Span) {
-        self.push(&format!("union {} by {}{}", u.name.node, u.tag.node, text::wire(&u.wire)));
-        let cases: Vec<String> = u.cases.iter().map(case).collect();
-        let line = format!(" {{ {} }}", cases.join(", "));
-        if cases.is_empty() || self.comment_before(span.end) || self.column() + width(&line) > WIDTH
-        {
-            self.block(span, &u.cases);
-        } else {
-            self.push(&line);
-        }
+    /// Prints elements without documentation, on one line if they fit.
+    fn names<E: PrintedElement>(&mut self, span: Span, elements: &[E], text: fn(&E) -> String) {
+        let texts: Vec<String> = elements.iter().map(text).collect();
+        let line = format!(" {{ {} }}", texts.join(", "));
+        let fits = self.column() + width(&line) <= WIDTH && !self.comment_before(span.end);
+        if fits && !elements.is_empty() { self.push(&line) } else { self.block(span, elements) }
     }
 
     /// Writes fields in braces, on one line if the author wrote them so.

@@ -45,7 +45,7 @@ fn returning(head: String, returns: Option<&Expr>, undecoded: bool) -> Vec<Piece
 fn pieces(kind: &TestStepKind) -> Vec<Piece<'_>> {
     match kind {
         TestStepKind::Run { success, call: c, name, returns, undecoded } => {
-            let name = name.as_ref().map_or(String::new(), |n| format!(" as {}", n.node));
+            let name = text::after(" as ", name);
             returning(
                 format!("{} {}{name}", outcome(*success), call(c)),
                 returns.as_ref(),
@@ -79,7 +79,7 @@ fn reported(kind: &TestStepKind) -> String {
         return String::new();
     };
     let cut = if *truncated { " truncated" } else { "" };
-    let items = items.as_ref().map_or(String::new(), |count| format!(" items {}", count.node));
+    let items = text::after(" items ", items);
     let lost = if quarantined.is_empty() {
         String::new()
     } else {
@@ -103,21 +103,15 @@ fn line(kind: &TestStepKind) -> String {
             format!("denied {}{by}{}", call(c), quoted("because", because.as_ref()))
         }
         TestStepKind::Asks { call: c, of } => {
-            format!(
-                "asks {}{}",
-                call(c),
-                of.as_ref().map_or(String::new(), |r| format!(" of {}", r.node))
-            )
+            format!("asks {}{}", call(c), text::after(" of ", of))
         }
         TestStepKind::Waits { call: c, by, for_tool } => {
-            let by = by.as_ref().map_or(String::new(), |code| format!(" by {}", code.node));
-            let tool =
-                for_tool.as_ref().map_or(String::new(), |tool| format!(" for {}", tool.node));
-            format!("waits {}{by}{tool}", call(c))
+            let tool = text::after(" for ", for_tool);
+            format!("waits {}{}{tool}", call(c), text::after(" by ", by))
         }
         TestStepKind::Start(name, c) => format!("start {} = {}", name.node, call(c)),
         TestStepKind::Approve { call: c, role, within } => {
-            let within = within.as_ref().map_or(String::new(), |d| format!(" within {}", d.node));
+            let within = text::after(" within ", within);
             format!("approve {} by {}{within}", call(c), role.node)
         }
         TestStepKind::Revoke { call: c, role } => format!("revoke {} by {}", call(c), role.node),

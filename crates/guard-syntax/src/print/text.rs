@@ -2,7 +2,7 @@
 
 use super::expr;
 use crate::ast::{
-    Arg, Field, Member, OtherForms, Refinement, Str, Template, TemplatePart, ToolSet, Type,
+    Arg, Field, Ident, Member, OtherForms, Refinement, Str, Template, TemplatePart, ToolSet, Type,
     TypeKind,
 };
 use crate::lexical::is_hidden;
@@ -79,11 +79,8 @@ pub(super) fn ty(ty: &Type) -> String {
         out.push(' ');
         match refinement {
             Refinement::Range { low, high, inclusive, .. } => {
-                let bound = |b: &Option<crate::ast::Literal>| {
-                    b.as_ref().map_or("", |l| l.node.as_str()).to_owned()
-                };
                 let dots = if *inclusive { "..=" } else { ".." };
-                let _ = write!(out, "in {}{dots}{}", bound(low), bound(high));
+                let _ = write!(out, "in {}{dots}{}", after("", low), after("", high));
             }
             Refinement::Max(n) => {
                 let _ = write!(out, "max {}", n.node);
@@ -110,24 +107,22 @@ pub(super) fn field(field: &Field) -> String {
 
 /// Prints the other forms in which a value is accepted.
 pub(super) fn forms(forms: &OtherForms) -> String {
-    let mut out = String::new();
-    if let Some(from) = &forms.from {
-        out.push_str(&format!(" from {}", from.node));
-    }
+    let mut out = after(" from ", &forms.from);
     if let Some(rounded) = &forms.rounded {
-        let places = rounded.places.as_ref().map(|places| format!(" {}", places.node));
-        out.push_str(&format!(" rounded{}", places.unwrap_or_default()));
+        out.push_str(&format!(" rounded{}", after(" ", &rounded.places)));
     }
     if let Some(timezone) = &forms.timezone {
         out.push_str(&format!(" timezone {}", string(&timezone.node)));
     }
-    if let Some(fallback) = &forms.fallback {
-        out.push_str(&format!(" else {}", fallback.node));
-    }
-    out
+    out + &after(" else ", &forms.fallback)
 }
 
 /// Prints the name in JSON.
+/// Prints an optional word and the words before it.
+pub(super) fn after(before: &str, word: &Option<Ident>) -> String {
+    word.as_ref().map_or(String::new(), |word| format!("{before}{}", word.node))
+}
+
 pub(super) fn wire(wire: &Option<Str>) -> String {
     wire.as_ref().map_or(String::new(), |name| format!(" as {}", string(&name.node)))
 }
