@@ -148,7 +148,7 @@ fn add<'a, T>(
     table.items.push(Declaration { name, decl, docs, bundled, used: Cell::new(false) });
 }
 
-const BUILTIN_TYPES: [&str; 12] = [
+pub(crate) const BUILTIN_TYPES: [&str; 12] = [
     "bool", "int", "decimal", "string", "path", "url", "command", "duration", "time", "json",
     "Weekday", "Origin",
 ];

@@ -56,12 +56,10 @@ impl TypeChecker<'_, '_> {
         match name.node.as_str() {
             "last" => {
                 let message = "`last` needs to know what of the call is asked".to_string();
-                self.report(errors::arguments(
+                self.broken(
                     e.span,
-                    message,
-                    "last(tool).parameter, last(tool).result",
-                ));
-                broken(e.span)
+                    errors::arguments(e.span, message, "last(tool).parameter, last(tool).result"),
+                )
             }
             "remaining" | "spent" => self.spending(name, args, e.span, scope),
             "exists" => self.exists(args, e.span, scope),
@@ -76,8 +74,7 @@ impl TypeChecker<'_, '_> {
                     let defines = self.names.defines.names();
                     let functions = TABLE.iter().filter(|row| row.is_function());
                     let known = functions.map(|row| row.name).chain(QUESTIONS).chain(defines);
-                    self.report(errors::unknown_function(name, known));
-                    broken(e.span)
+                    self.broken(e.span, errors::unknown_function(name, known))
                 }
             },
         }
@@ -91,17 +88,14 @@ impl TypeChecker<'_, '_> {
             args
         else {
             let message = format!("`{}` asks for one unit", name.node);
-            self.report(errors::arguments(
+            return self.broken(
                 span,
-                message,
-                "remaining(deadline), remaining(usd), spent(usd)",
-            ));
-            return broken(span);
+                errors::arguments(span, message, "remaining(deadline), remaining(usd), spent(usd)"),
+            );
         };
         if unit == "deadline" && name.node == "remaining" {
             if self.names.deadline.is_none() {
-                self.report(errors::no_deadline(*at));
-                return broken(span);
+                return self.broken(span, errors::no_deadline(*at));
             }
             return typed(ExprKind::RemainingTime, Type::Duration(Some(0), None), span);
         }
@@ -113,11 +107,13 @@ impl TypeChecker<'_, '_> {
         }
         let unit_of = &self.program.units[id];
         if unit_of.budget.is_none() {
-            self.report(errors::unknown_unit(
-                &Ident { node: unit.clone(), span: *at },
-                self.names.budgets.names(),
-            ));
-            return broken(span);
+            return self.broken(
+                span,
+                errors::unknown_unit(
+                    &Ident { node: unit.clone(), span: *at },
+                    self.names.budgets.names(),
+                ),
+            );
         }
         // The reports of the host count as spent, even if nothing is left.
         let least = (!unit_of.host_charged && !self.program.shadow).then_some(0);
@@ -129,12 +125,10 @@ impl TypeChecker<'_, '_> {
             return self.misplaced(span, "whether a file exists", scope);
         }
         let [Arg { name: None, value }] = args else {
-            self.report(errors::arguments(
+            return self.broken(
                 span,
-                "`exists` asks for one path".into(),
-                "exists(path)",
-            ));
-            return broken(span);
+                errors::arguments(span, "`exists` asks for one path".into(), "exists(path)"),
+            );
         };
         let path = self.value(value, &Type::Path, scope);
         typed(ExprKind::Exists(Box::new(path)), Type::Bool, span)
@@ -144,24 +138,17 @@ impl TypeChecker<'_, '_> {
         if !scope.place.asks() {
             return self.misplaced(name.span, "a probe", scope);
         }
-        match self.names.probes.get(&name.node) {
+        match self.declared("probe", name, &self.names.probes) {
             Some(id) => {
                 typed(ExprKind::Probe(id), self.program.probes[id].returns.clone(), name.span)
             }
-            None => {
-                self.report(errors::unknown_word("probe", name, self.names.probes.names()));
-                broken(name.span)
-            }
+            None => broken(name.span),
         }
     }
 
     /// Returns the fact of this name, and reports an error if there is none.
     pub(super) fn fact(&mut self, name: &Ident) -> Option<usize> {
-        let found = self.names.facts.get(&name.node);
-        if found.is_none() {
-            self.report(errors::unknown_word("fact", name, self.names.facts.names()));
-        }
-        found
+        self.declared("fact", name, &self.names.facts)
     }
 
     pub(super) fn known(
@@ -190,12 +177,14 @@ impl TypeChecker<'_, '_> {
                 Some(_) => format!("`known {}` takes its values without names", name.node),
                 None => format!("`known {}` asks by {asks}, found {}", name.node, args.len()),
             };
-            self.report(errors::arguments(
+            return self.broken(
                 span,
-                message,
-                &format!("known {}({})", name.node, names.join(", ")),
-            ));
-            return broken(span);
+                errors::arguments(
+                    span,
+                    message,
+                    &format!("known {}({})", name.node, names.join(", ")),
+                ),
+            );
         }
         let value = |(arg, column): (&Arg, &Field)| {
             if column.caseless {
@@ -225,8 +214,7 @@ impl TypeChecker<'_, '_> {
         };
         let columns = self.program.records[row].fields.clone();
         if keys != at.len() || columns.len() == keys {
-            self.report(errors::no_rows(span, &name, keys, columns.len()));
-            return broken(span);
+            return self.broken(span, errors::no_rows(span, &name, keys, columns.len()));
         }
         let key = |(at, column): (_, &Field)| folded(self.value(at, &column.ty, scope), column);
         let keys = at.iter().zip(&columns).map(key).collect();

@@ -35,8 +35,7 @@ impl TypeChecker<'_, '_> {
                 Some(_) => format!("`{}` takes its arguments without names", name.node),
                 None => format!("`{}` takes {takes}, found {}", name.node, args.len()),
             };
-            self.report(errors::arguments(span, message, &signature(row)));
-            return broken(span);
+            return self.broken(span, errors::arguments(span, message, &signature(row)));
         }
         let mut typed_args: Vec<Option<Expr>> = vec![None; args.len()];
         let mut same: Option<Type> = None;
@@ -53,8 +52,10 @@ impl TypeChecker<'_, '_> {
                 let first = typed_args.iter().flatten().next().map_or(span, |first| first.span);
                 let is_int = matches!(same, Some(Type::Int(..)));
                 let name = name.node.as_str();
-                self.report(errors::mixed_numbers(span, name, first, arg.value.span, is_int));
-                return broken(span);
+                return self.broken(
+                    span,
+                    errors::mixed_numbers(span, name, first, arg.value.span, is_int),
+                );
             }
             let tested = row.gives == ReturnKind::Bool && scope.missing.accepts(false);
             let ty = if tested { found.ty.required() } else { &found.ty };
@@ -68,8 +69,7 @@ impl TypeChecker<'_, '_> {
                 } else {
                     report
                 };
-                self.report(report);
-                return broken(span);
+                return self.broken(span, report);
             }
             if matches!(kind, ParamKind::Number | ParamKind::Ordered | ParamKind::Elements) {
                 same = Some(found.ty.clone());

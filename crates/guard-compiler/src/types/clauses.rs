@@ -20,6 +20,18 @@ use guard_syntax::span::Span;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+/// The levels of risk, by keyword.
+const RISKS: [(&str, Risk); 4] = [
+    ("low", Risk::Low),
+    ("medium", Risk::Medium),
+    ("high", Risk::High),
+    ("critical", Risk::Critical),
+];
+
+/// What happens to observed variables if a result does not decode, by keyword.
+const REACTIONS: [(&str, Undecoded); 3] =
+    [("clear", Undecoded::Clear), ("keep", Undecoded::Keep), ("halt", Undecoded::Halt)];
+
 /// Returns true if a clause only refuses, so that a property can claim that it never does.
 fn is_claim(clause: &ast::ClauseKind) -> bool {
     use ast::ClauseKind as C;
@@ -204,8 +216,7 @@ impl<'a> TypeChecker<'a, '_> {
             C::Deny { guard, because } => {
                 let condition = self.guard(guard, scope);
                 let because = because.as_ref().map(|b| self.message(b, scope));
-                let word = if guard.unless { "unless" } else { "when" };
-                let text = shortened(format!("{word} {}", self.shown(&guard.condition, scope)));
+                let text = self.condition_text(guard, scope);
                 let kind = ClauseKind::Deny { condition, text, because, replacement: None };
                 tool.clauses.push(Clause { rule, kind });
             }
@@ -225,12 +236,7 @@ impl<'a> TypeChecker<'a, '_> {
                 let probe = self.probe(name, scope);
                 if let ExprKind::Probe(id) = probe.kind {
                     if probe.ty != Type::Bool {
-                        let shown = self.show(&probe.ty);
-                        self.report(errors::mismatch(
-                            name.span,
-                            "a probe that answers a bool",
-                            &shown,
-                        ));
+                        self.mismatch(name.span, "a probe that answers a bool", &probe.ty);
                     }
                     tool.clauses.push(Clause { rule, kind: ClauseKind::Ready(id) });
                 }
@@ -276,17 +282,12 @@ impl<'a> TypeChecker<'a, '_> {
         }
         let kind = match &clause.kind {
             C::Risk { level, guard } => {
-                let levels = ["low", "medium", "high", "critical"];
-                let Some(at) = levels.iter().position(|l| *l == level.node) else {
-                    return self.report(errors::unknown_word("risk", level, levels.into_iter()));
-                };
-                let level = [Risk::Low, Risk::Medium, Risk::High, Risk::Critical][at];
+                let Some(level) = self.choice("risk", level, &RISKS) else { return };
                 let Some(guard) = guard else {
                     return tool.risk = tool.risk.max(level);
                 };
                 let when = self.guard(guard, scope);
-                let word = if guard.unless { "unless" } else { "when" };
-                let text = shortened(format!("{word} {}", self.shown(&guard.condition, scope)));
+                let text = self.condition_text(guard, scope);
                 ClauseKind::Risk { level, when, text }
             }
             C::Prior { alpha, beta } => {
@@ -353,14 +354,8 @@ impl<'a> TypeChecker<'a, '_> {
                 "name"
             }
             C::Undecoded(word) => {
-                let all = [Undecoded::Clear, Undecoded::Keep, Undecoded::Halt];
-                let words = ["clear", "keep", "halt"];
-                match words.iter().position(|known| *known == word.node) {
-                    Some(at) => tool.undecoded = all[at],
-                    None => {
-                        self.report(errors::unknown_word("reaction", word, words.into_iter()));
-                    }
-                }
+                let reaction = self.choice("reaction", word, &REACTIONS);
+                tool.undecoded = reaction.unwrap_or(tool.undecoded);
                 "undecoded"
             }
             // It is part of the signature.
@@ -377,6 +372,12 @@ impl<'a> TypeChecker<'a, '_> {
         let condition = self.condition(&guard.condition, scope);
         scope.missing = outer;
         negated_if(guard.unless, condition)
+    }
+
+    /// Returns the condition of a clause as its author would write it, for reasons.
+    pub(super) fn condition_text(&self, guard: &ast::ClauseCondition, scope: &Scope) -> String {
+        let word = if guard.unless { "unless" } else { "when" };
+        shortened(format!("{word} {}", self.shown(&guard.condition, scope)))
     }
 
     /// Types a message. The interpolated values may be missing.
@@ -427,8 +428,7 @@ impl<'a> TypeChecker<'a, '_> {
                 found.ty,
                 Type::Json | Type::List(..) | Type::Set(..) | Type::Map(..) | Type::Record(_)
             ) {
-                let shown = self.show(&found.ty);
-                self.report(errors::mismatch(by.span, "a simple value to count by", &shown));
+                self.mismatch(by.span, "a simple value to count by", &found.ty);
             }
             found
         });
@@ -443,25 +443,16 @@ impl<'a> TypeChecker<'a, '_> {
             ast::LimitScope::InFlight => LimitScope::InFlight,
             ast::LimitScope::Identical => LimitScope::Identical,
         };
-        let Ok(count) = limit.count.node.parse::<u32>() else {
-            self.report(errors::literal(
-                limit.count.span,
-                &limit.count.node,
-                "is no whole number of calls",
-            ));
-            return;
-        };
+        let whole = |text: &str| text.parse::<u32>().map_err(|_| "is no whole number of calls");
+        let Some(count) = self.literal(&limit.count, whole) else { return };
         if limit.success && scope == LimitScope::InFlight {
-            self.report(errors::success_in_flight(limit.count.span));
-            return;
+            return self.report(errors::success_in_flight(limit.count.span));
         }
         if let (Some(role), LimitScope::InFlight) = (&limit.ask, scope) {
-            self.report(errors::ask_in_flight(role.span, &role.node));
-            return;
+            return self.report(errors::ask_in_flight(role.span, &role.node));
         }
         if count == 0 {
-            self.report(errors::limit_of_nothing(limit.count.span));
-            return;
+            return self.report(errors::limit_of_nothing(limit.count.span));
         }
         let shared = !matches!(scope, LimitScope::Identical);
         let next = self.program.limits.len();

@@ -3,6 +3,7 @@
 //! All parts of a contract are checked here.
 
 use super::forms::FormPlace;
+use super::report::named_field;
 use super::scope::MissingMeaning;
 use super::session::session_scope;
 use super::text::text;
@@ -216,11 +217,8 @@ impl TypeChecker<'_, '_> {
                 let found = self.ty(ty);
                 if !matches!(found, Type::Record(_) | Type::Json | Type::Error) {
                     let why = format!("items are objects, and this is {}", self.show(&found));
-                    self.report(errors::contract(
-                        ty.span,
-                        why,
-                        "declare a record of their members",
-                    ));
+                    let help = "declare a record of their members";
+                    self.report(errors::contract(ty.span, why, help));
                 }
                 return hir::ItemShape::Type(found);
             }
@@ -231,21 +229,13 @@ impl TypeChecker<'_, '_> {
         match Json::parse(&text) {
             _ if text.is_empty() => {}
             Ok(Json::Object(_) | Json::Bool(_)) => {}
-            Ok(_) => {
-                let why = format!("`{}` is no JSON Schema: it is no object", file.node);
-                self.report(errors::contract(
-                    file.span,
-                    why,
-                    "name a file that holds a JSON Schema",
-                ));
-            }
-            Err(error) => {
-                let why = format!("`{}` is no JSON: {error}", file.node);
-                self.report(errors::contract(
-                    file.span,
-                    why,
-                    "name a file that holds a JSON Schema",
-                ));
+            other => {
+                let why = match other {
+                    Ok(_) => format!("`{}` is no JSON Schema: it is no object", file.node),
+                    Err(error) => format!("`{}` is no JSON: {error}", file.node),
+                };
+                let help = "name a file that holds a JSON Schema";
+                self.report(errors::contract(file.span, why, help));
             }
         }
         hir::ItemShape::Schema(file.node.clone(), text)
@@ -289,21 +279,16 @@ impl TypeChecker<'_, '_> {
             self.report(errors::contract(name.span, why, "give them a record type"));
             return None;
         };
-        let def = self.program.records[id].clone();
+        let def = &self.program.records[id];
         if def.union.is_some() {
             let why = format!("no list of items lies within the items of a union, `{}`", def.name);
             self.report(errors::contract(name.span, why, "judge the list with the item around it"));
             return None;
         }
-        let Some(at) = def.fields.iter().position(|field| field.name == name.node) else {
-            let owner = format!("the record `{}`", def.name);
-            let known = def.fields.iter().map(|field| field.name.as_str());
-            self.report(errors::unknown_field(name, &owner, known));
-            return None;
-        };
-        let held = matches!(&def.fields[at].ty, Type::List(of, _) if **of == item);
+        let (at, field) = self.reported(self.record_field(id, name))?;
+        let held = matches!(&field.ty, Type::List(of, _) if **of == item);
         if !held && item != Type::Error {
-            let why = format!("`{}` holds {}", name.node, self.show(&def.fields[at].ty));
+            let why = format!("`{}` holds {}", name.node, self.show(&field.ty));
             let help = format!("declare it as a list of {}", self.show(&item));
             self.report(errors::contract(name.span, why, &help));
             return None;
@@ -334,56 +319,28 @@ impl TypeChecker<'_, '_> {
         let Type::Record(id) = item else {
             if !matches!(item, Type::Json | Type::Error) {
                 let why = format!("items are ranked by a field, and this is {}", self.show(item));
-                self.report(errors::contract(
-                    by.span,
-                    why,
-                    "give the items a record type, or remove `by`",
-                ));
+                let help = "give the items a record type, or remove `by`";
+                self.report(errors::contract(by.span, why, help));
             }
             return Some(by.node.clone());
         };
-        let fields = self.members_of(*id);
-        match fields.iter().find(|f| f.name == by.node) {
-            Some(field)
-                if matches!(
-                    field.ty,
-                    Type::Int(..) | Type::Decimal(..) | Type::Time(_) | Type::Error
-                ) =>
-            {
-                Some(field.wire.clone())
-            }
-            Some(field) => {
-                let why = format!(
-                    "items cannot be ranked by `{}`, which is {}",
-                    by.node,
-                    self.show(&field.ty)
-                );
-                self.report(errors::contract(
-                    by.span,
-                    why,
-                    "rank by an int, a decimal or a time that is always there",
-                ));
-                None
-            }
-            None => {
-                let owner = self.holder_name(*id);
-                let known = fields.iter().map(|f| f.name.as_str());
-                self.report(errors::unknown_field(by, &owner, known));
-                None
-            }
+        let field = self.member_of(*id, by)?;
+        if matches!(field.ty, Type::Int(..) | Type::Decimal(..) | Type::Time(_) | Type::Error) {
+            return Some(field.wire);
         }
+        let shown = self.show(&field.ty);
+        let why = format!("items cannot be ranked by `{}`, which is {shown}", by.node);
+        let help = "rank by an int, a decimal or a time that is always there";
+        self.report(errors::contract(by.span, why, help));
+        None
     }
 
     fn bounds(&mut self, said: &[(Ident, ast::Literal)], bounds: &mut Bounds) {
         let known = ["depth", "string", "bytes", "quarantine"];
         for (name, value) in said {
-            let size = match literal::size(&value.node) {
-                Ok(Some(size)) => Some(size),
-                Ok(None) => self.count(value),
-                Err(why) => {
-                    self.report(errors::literal(value.span, &value.node, &why));
-                    None
-                }
+            let size = match self.literal(value, literal::size) {
+                Some(None) => self.count(value),
+                size => size.flatten(),
             };
             let size = size.unwrap_or(1);
             let small = u32::try_from(size).unwrap_or(u32::MAX);
@@ -422,13 +379,10 @@ impl TypeChecker<'_, '_> {
             Some(at) => item_type(&lists[at].shape),
             None => {
                 let first = inner.first()?;
-                let Some(field) = fields.iter().find(|field| field.name == first.node) else {
-                    let known = fields.iter().map(|field| field.name.as_str());
-                    self.report(errors::unknown_field(first, "the contract", known));
-                    return None;
-                };
-                words.push(field.wire.clone());
-                field.ty.clone()
+                let found = named_field(fields, "the contract", first);
+                let (_, field) = self.reported(found)?;
+                words.push(field.wire);
+                field.ty
             }
         };
         for name in &inner[usize::from(list.is_none())..] {
@@ -456,20 +410,17 @@ impl TypeChecker<'_, '_> {
             if matches!(element, Type::Json | Type::Error) {
                 return Some((element, name.node.clone()));
             }
-            let shown = self.show(&element);
-            self.report(errors::no_fields(name.span, &shown));
+            self.no_fields(name, &element);
             return None;
         };
+        self.member_of(id, name).map(|field| (field.ty, field.wire))
+    }
+
+    /// Returns a member that every value of a type with members has.
+    fn member_of(&mut self, id: hir::RecordId, name: &Ident) -> Option<hir::Field> {
         let fields = self.members_of(id);
-        match fields.iter().find(|field| field.name == name.node) {
-            Some(field) => Some((field.ty.clone(), field.wire.clone())),
-            None => {
-                let owner = self.holder_name(id);
-                let known = fields.iter().map(|field| field.name.as_str());
-                self.report(errors::unknown_field(name, &owner, known));
-                None
-            }
-        }
+        let owner = self.holder_name(id);
+        self.reported(named_field(&fields, &owner, name)).map(|(_, field)| field)
     }
 
     /// Returns the possible targets of a reference: a collection in state, a fact, or a named list
@@ -489,10 +440,8 @@ impl TypeChecker<'_, '_> {
             let row = &self.program.records[self.program.facts[fact].row];
             let column = row.fields.first().map_or(Type::Error, |field| field.ty.clone());
             if !fits(ty.required(), &column) {
-                let wanted = self.show(ty);
-                let shown = self.show(&column);
-                let wanted = format!("a fact of what refers, {wanted}");
-                self.report(errors::mismatch(allowed.span, &wanted, &shown));
+                let wanted = format!("a fact of what refers, {}", self.show(ty));
+                self.mismatch(allowed.span, &wanted, &column);
             }
             return Allowed::Fact(fact);
         }
@@ -504,19 +453,13 @@ impl TypeChecker<'_, '_> {
             Type::Map(key, ..) => key.ty(),
             Type::Error => return Allowed::Values(found),
             other => {
-                let shown = self.show(other);
-                self.report(errors::mismatch(allowed.span, "a collection or a fact", &shown));
+                self.mismatch(allowed.span, "a collection or a fact", other);
                 return Allowed::Values(found);
             }
         };
         if !fits(ty.required(), &element) {
-            let l = self.show(ty);
-            let r = self.show(&element);
-            self.report(errors::mismatch(
-                allowed.span,
-                &format!("a collection of what refers, {l}"),
-                &r,
-            ));
+            let wanted = format!("a collection of what refers, {}", self.show(ty));
+            self.mismatch(allowed.span, &wanted, &element);
         }
         Allowed::Values(found)
     }

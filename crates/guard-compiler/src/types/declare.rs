@@ -50,12 +50,7 @@ impl<'a> TypeChecker<'a, '_> {
             self.program.default_allow = true;
             self.report(errors::default_allow(span));
         }
-        if let Some(deadline) = self.names.deadline {
-            match literal::duration(&deadline.node) {
-                Ok(ms) => self.program.deadline = Some(ms),
-                Err(why) => self.report(errors::literal(deadline.span, &deadline.node, &why)),
-            }
-        }
+        self.program.deadline = self.names.deadline.and_then(|deadline| self.duration(deadline));
     }
 
     fn enums(&mut self) {
@@ -235,17 +230,7 @@ impl<'a> TypeChecker<'a, '_> {
         let mut units = vec![push("calls", None, false, Span::default())];
         for entry in &self.names.budgets.items {
             let name = entry.name.node.as_str();
-            let budget = match literal::decimal(&entry.decl.amount.node) {
-                Ok(amount) => Some(amount),
-                Err(why) => {
-                    self.report(errors::literal(
-                        entry.decl.amount.span,
-                        &entry.decl.amount.node,
-                        &why,
-                    ));
-                    None
-                }
-            };
+            let budget = self.literal(&entry.decl.amount, literal::decimal);
             let whole = matches!(name, "calls" | "tokens");
             if whole && budget.is_some_and(|b| b % DECIMAL_ONE != 0) {
                 let why = format!("counts {name}, which are whole");
@@ -351,13 +336,7 @@ impl<'a> TypeChecker<'a, '_> {
 
     /// Returns the milliseconds of a duration literal.
     pub(super) fn duration(&mut self, text: &ast::Literal) -> Option<i64> {
-        match literal::duration(&text.node) {
-            Ok(ms) => Some(ms),
-            Err(why) => {
-                self.report(errors::literal(text.span, &text.node, &why));
-                None
-            }
-        }
+        self.literal(text, literal::duration)
     }
 
     fn signatures(&mut self) {
@@ -379,14 +358,8 @@ impl<'a> TypeChecker<'a, '_> {
                         self.report(errors::hidden_name(what, name, span, kind, None));
                     }
                     Some(other) => {
-                        let d = errors::hidden_name(
-                            "parameter",
-                            name,
-                            span,
-                            other.kind(),
-                            other.declared(),
-                        );
-                        self.report(d);
+                        let (kind, at) = (other.kind(), other.declared());
+                        self.report(errors::hidden_name("parameter", name, span, kind, at));
                     }
                 }
             }

@@ -331,12 +331,13 @@ impl<'a> TypeChecker<'a, '_> {
                 let known: Vec<&str> = define.params.iter().map(|p| p.name.node.as_str()).collect();
                 let declared = define.name.span;
                 let define = &define.name.node;
-                self.report(errors::unknown_parameter(&name, define, declared, known.into_iter()));
-                return broken(e.span);
+                return self.broken(
+                    e.span,
+                    errors::unknown_parameter(&name, define, declared, known.into_iter()),
+                );
             }
             Err(WrongArgument::Twice(span, first)) => {
-                self.report(errors::said_twice("the argument", span, first));
-                return broken(e.span);
+                return self.broken(e.span, errors::said_twice("the argument", span, first));
             }
         };
         let Some(size) = &names.written_out[at] else { return broken(e.span) };
@@ -376,8 +377,7 @@ impl<'a> TypeChecker<'a, '_> {
             (n, _) => format!("`{name}` takes {}, found {found}", errors::count(n, "argument")),
         };
         let d = errors::arguments(e.span, message, &signature);
-        self.report(d.also(define.name.span, format!("`{name}` is declared here")));
-        broken(e.span)
+        self.broken(e.span, d.also(define.name.span, format!("`{name}` is declared here")))
     }
 
     /// Types an expression of a declared type. Only a bool decides about the meaning of a missing

@@ -3,10 +3,11 @@
 use super::TypeChecker;
 use super::clauses::place_key;
 use super::narrow;
+use super::report::named_field;
 use super::scope::{ExprPlace, MissingMeaning, Scope};
 use super::text::text;
 use super::ty::fits;
-use super::typed::{broken, folded};
+use super::typed::folded;
 use crate::errors;
 use crate::hir::{self, Clause, ClauseKind, Expr, RuleMeta, Step, Target, ToolId, Type};
 use guard_plan::plan::EffectOp;
@@ -155,12 +156,8 @@ impl TypeChecker<'_, '_> {
     }
 
     fn misfit_effect(&mut self, op: &str, target: &ast::Target, ty: &Type, help: &str) {
-        let declared = self
-            .names
-            .state
-            .peek(&target.var.node)
-            .map(|at| self.program.state[at].span)
-            .unwrap_or_default();
+        let declared = self.names.state.peek(&target.var.node);
+        let declared = declared.map(|at| self.program.state[at].span).unwrap_or_default();
         let shown = self.show(ty);
         let place = written(target, target.path.len());
         self.report(errors::effect_misfit(target.span.0, op, &place, &shown, declared, help));
@@ -212,10 +209,8 @@ impl TypeChecker<'_, '_> {
                 return None;
             }
             let known = self.names.state.names();
-            self.report(
-                errors::unknown_name(&target.var.node, target.var.span, known, false)
-                    .label("no such state variable"),
-            );
+            let d = errors::unknown_name(&target.var.node, target.var.span, known, false);
+            self.report(d.label("no such state variable"));
             return None;
         };
         let mut ty = self.state_type(var);
@@ -253,15 +248,8 @@ impl TypeChecker<'_, '_> {
         match (step, ty) {
             (_, Type::Error) => None,
             (ast::Step::Field(name), Type::Record(id)) => {
-                let def = &self.program.records[*id];
-                if let Some(at) = def.fields.iter().position(|f| f.name == name.node) {
-                    return Some((Step::Field(at as u32), def.fields[at].ty.clone()));
-                }
-                let owner = format!("the record `{}`", def.name);
-                let d =
-                    errors::unknown_field(name, &owner, def.fields.iter().map(|f| f.name.as_str()));
-                self.report(d);
-                None
+                let (at, field) = self.reported(self.record_field(*id, name))?;
+                Some((Step::Field(at as u32), field.ty))
             }
             (ast::Step::Index(at), Type::Map(key, of, _)) => {
                 let key = *key;
@@ -273,8 +261,7 @@ impl TypeChecker<'_, '_> {
                 Some((Step::Index(self.value(at, &Type::int(), scope)), element))
             }
             (ast::Step::Field(name), other) => {
-                let shown = self.show(other);
-                self.report(errors::no_fields(name.span, &shown));
+                self.no_fields(name, other);
                 None
             }
             (ast::Step::Index(at), other) => {
@@ -302,22 +289,17 @@ impl TypeChecker<'_, '_> {
         scope.result = Some(self.signatures[at].returns.clone().unwrap_or(Type::Json));
         match &clause.kind {
             ast::ClauseKind::Observe { target, value, on_break } => {
-                let words = ["halt", "warn"];
-                if let Some(word) = on_break.as_ref().filter(|w| !words.contains(&w.node.as_str()))
-                {
-                    self.report(errors::unknown_word("reaction", word, words.into_iter()));
-                }
+                let words = [("halt", false), ("warn", true)];
+                let warn = on_break.as_ref().and_then(|w| self.choice("reaction", w, &words));
                 let Some((place, ty)) = self.target(target, &mut scope) else {
                     return;
                 };
                 self.stated_elsewhere(target, &tool.name);
                 scope.decodes = true;
                 let value = self.value(value, &ty, &mut scope);
-                let warn = on_break.as_ref().is_some_and(|w| w.node == "warn");
-                tool.clauses.push(Clause {
-                    rule,
-                    kind: ClauseKind::Observe { target: place, value, ty, warn },
-                });
+                let warn = warn.unwrap_or(false);
+                let kind = ClauseKind::Observe { target: place, value, ty, warn };
+                tool.clauses.push(Clause { rule, kind });
             }
             ast::ClauseKind::Reconcile { condition, because } => {
                 scope.missing = MissingMeaning::Refuses(false);
@@ -420,17 +402,11 @@ impl TypeChecker<'_, '_> {
         let row = self.program.facts[fact].row;
         let columns = self.program.records[row].fields.clone();
         let names: Vec<&str> = columns.iter().map(|c| c.name.as_str()).collect();
+        let owner = format!("the fact `{}`", learn.fact.node);
         let mut values: Vec<Option<Expr>> = vec![None; columns.len()];
         for (nth, arg) in learn.args.iter().enumerate() {
             let at = match &arg.name {
-                Some(name) => match names.iter().position(|n| *n == name.node) {
-                    Some(at) => at,
-                    None => {
-                        let owner = format!("the fact `{}`", learn.fact.node);
-                        self.report(errors::unknown_field(name, &owner, names.iter().copied()));
-                        return None;
-                    }
-                },
+                Some(name) => self.reported(named_field(&columns, &owner, name))?.0,
                 None => match self.names.facts.items[fact].decl.columns.get(nth) {
                     // Columns are stored with the keys first, but written as declared.
                     Some(column) => names.iter().position(|n| *n == column.name.node)?,
@@ -459,10 +435,7 @@ impl TypeChecker<'_, '_> {
             if fits(element, &column.ty) && !column.caseless {
                 return found;
             }
-            let wanted = self.show(&column.ty);
-            let shown = self.show(&found.ty);
-            self.report(errors::mismatch(e.span, &wanted, &shown));
-            return broken(e.span);
+            return self.mismatch(e.span, &self.show(&column.ty), &found.ty);
         }
         folded(self.fit(e, found, &column.ty, scope), column)
     }

@@ -61,13 +61,9 @@ impl TypeChecker<'_, '_> {
                 return found;
             }
             let what = format!("expected {}, found `json`", self.show(wanted));
-            self.report(errors::json_value(e.span, &what));
-            return broken(e.span);
+            return self.broken(e.span, errors::json_value(e.span, &what));
         }
-        let wanted = self.show(wanted);
-        let found = self.show(&found.ty);
-        self.report(errors::mismatch(e.span, &wanted, &found));
-        broken(e.span)
+        self.mismatch(e.span, &self.show(wanted), &found.ty)
     }
 
     /// Types an operand of a test that is false if the operand is missing: as `wanted`, or as an
@@ -88,8 +84,10 @@ impl TypeChecker<'_, '_> {
         }
         if !self.is_established(e, &found, scope) {
             let condition = matches!(scope.missing, MissingMeaning::Refuses(_));
-            self.report(errors::may_be_missing(e.span, &format!("`{}`", text(e)), condition));
-            return broken(e.span);
+            return self.broken(
+                e.span,
+                errors::may_be_missing(e.span, &format!("`{}`", text(e)), condition),
+            );
         }
         let ty = found.ty.required().clone();
         let name = found.name.clone();
@@ -177,7 +175,7 @@ impl TypeChecker<'_, '_> {
             E::Number(text) => self.number(text, wanted, span),
             E::Duration(text) => match literal::duration(text) {
                 Ok(ms) => typed(ExprKind::Duration(ms), Type::Duration(Some(ms), Some(ms)), span),
-                Err(why) => self.bad_literal(span, text, &why),
+                Err(why) => self.broken(span, errors::literal(span, text, &why)),
             },
             E::String(text) => self.string(text, wanted, span),
             E::Regex(pattern) => {
@@ -185,18 +183,17 @@ impl TypeChecker<'_, '_> {
                 let op = format!("/{pattern}/");
                 self.inapplicable(span, &op, (e, &Type::string()), None, help)
             }
-            E::LastCalls(_) => {
-                self.report(last_calls_misplaced(span));
-                broken(span)
-            }
+            E::LastCalls(_) => self.broken(span, last_calls_misplaced(span)),
             E::Name(name) => self.name(name, wanted, span, scope),
             E::Field(record, name) => self.field(record, name, span, scope),
             E::Index(collection, keys) => self.index(collection, keys, span, scope),
             E::Each(operand) => {
                 self.expr(operand, None, scope);
                 let help = "write `all x in xs: …`, `sum(x in xs: …)` or `learn … for x in xs`";
-                self.report(errors::wrong_place(span, "`[*]`", "anything but a `learn`", help));
-                broken(span)
+                self.broken(
+                    span,
+                    errors::wrong_place(span, "`[*]`", "anything but a `learn`", help),
+                )
             }
             E::Call(name, args) => self.call(e, name, args, scope),
             E::Known(fact, args) => self.known(fact, args, span, scope),
@@ -319,8 +316,7 @@ impl TypeChecker<'_, '_> {
         }
         if json {
             let what = "the left side of `else` is `json`";
-            self.report(errors::json_value(a.span, what));
-            return broken(span);
+            return self.broken(span, errors::json_value(a.span, what));
         }
         if !left.ty.is_option() {
             let help = "it is never missing: remove the `else`";
@@ -328,12 +324,7 @@ impl TypeChecker<'_, '_> {
         }
         match join(left.ty.required(), &right.ty) {
             Some(ty) => typed(ExprKind::Else(boxed(left), boxed(right)), ty, span),
-            None => {
-                let l = self.show(left.ty.required());
-                let r = self.show(&right.ty);
-                self.report(errors::mismatch(b.span, &l, &r));
-                broken(span)
-            }
+            None => self.mismatch(b.span, &self.show(left.ty.required()), &right.ty),
         }
     }
 
@@ -360,12 +351,7 @@ impl TypeChecker<'_, '_> {
         });
         match join(&left.ty, &right.ty) {
             Some(ty) => typed(ExprKind::If(boxed(condition), boxed(left), boxed(right)), ty, span),
-            None => {
-                let l = self.show(&left.ty);
-                let r = self.show(&right.ty);
-                self.report(errors::mismatch(b.span, &l, &r));
-                broken(span)
-            }
+            None => self.mismatch(b.span, &self.show(&left.ty), &right.ty),
         }
     }
 

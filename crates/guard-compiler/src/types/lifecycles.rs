@@ -104,29 +104,12 @@ impl TypeChecker<'_, '_> {
     }
 
     fn actor(&mut self, actor: &Ident) -> Actor {
-        match actor.node.as_str() {
-            "agent" => Actor::Agent,
-            "harness" => Actor::Harness,
-            _ => {
-                let known = ["agent", "harness"].into_iter();
-                self.report(errors::unknown_word("actor", actor, known));
-                Actor::Harness
-            }
-        }
+        let actors = [("agent", Actor::Agent), ("harness", Actor::Harness)];
+        self.choice("actor", actor, &actors).unwrap_or(Actor::Harness)
     }
 
     fn criteria(&mut self, kinds: &[Ident]) -> Vec<CriterionKind> {
-        let mut out = Vec::new();
-        for kind in kinds {
-            match CRITERIA.iter().find(|(word, _)| *word == kind.node) {
-                Some((_, known)) => out.push(*known),
-                None => {
-                    let known = CRITERIA.iter().map(|(word, _)| *word);
-                    self.report(errors::unknown_word("criterion", kind, known));
-                }
-            }
-        }
-        out
+        kinds.iter().filter_map(|kind| self.choice("criterion", kind, &CRITERIA)).collect()
     }
 
     /// Reports transitions whose criteria or evidence make no sense: the harness checks criteria

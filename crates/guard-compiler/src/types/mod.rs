@@ -29,6 +29,7 @@ mod policy;
 mod private;
 mod quantified;
 mod regex;
+mod report;
 mod requirements;
 mod scenarios;
 mod scope;
@@ -136,7 +137,7 @@ pub(crate) struct TypeChecker<'a, 'd> {
     /// deeply as well.
     said_deep: bool,
     /// The positions of syntax errors. Further problems at such a position are mostly wrong.
-    broken: Vec<Span>,
+    syntax_errors: Vec<Span>,
     diagnostics: &'d mut Vec<Diagnostic>,
 }
 
@@ -161,7 +162,7 @@ impl<'a, 'd> TypeChecker<'a, 'd> {
             nodes: 0,
             alone: false,
             said_deep: false,
-            broken: syntax_errors(diagnostics),
+            syntax_errors: syntax_errors(diagnostics),
             diagnostics,
         }
     }
@@ -173,7 +174,7 @@ impl<'a, 'd> TypeChecker<'a, 'd> {
         let follows = |b: &Span| {
             b.file == span.file && b.start < span.end.max(span.start + 1) && span.start < b.end
         };
-        if self.broken.iter().any(follows) {
+        if self.syntax_errors.iter().any(follows) {
             return;
         }
         let Some(mut diagnostic) = self.of_use(diagnostic) else { return };
@@ -210,14 +211,10 @@ impl<'a, 'd> TypeChecker<'a, 'd> {
     /// Returns the unit of this name, and reports an error if there is none.
     pub fn unit(&mut self, name: &Ident) -> Option<UnitId> {
         let found = self.units.get(&name.node).copied();
-        match self.names.budgets.get(&name.node) {
-            Some(_) => found,
-            None if found.is_some() => found,
-            None => {
-                self.report(errors::unknown_unit(name, self.names.budgets.names()));
-                None
-            }
+        if self.names.budgets.get(&name.node).is_none() && found.is_none() {
+            self.report(errors::unknown_unit(name, self.names.budgets.names()));
         }
+        found
     }
 
     fn unknown_parameter(&mut self, tool: hir::ToolId, name: &Ident) {

@@ -25,8 +25,7 @@ impl TypeChecker<'_, '_> {
                     &def.name,
                     def.variants.iter().map(String::as_str),
                 );
-                self.report(d);
-                broken(span)
+                self.broken(span, d)
             }
         }
     }
@@ -128,8 +127,7 @@ impl TypeChecker<'_, '_> {
             several => {
                 let names = several.iter().map(|id| self.program.enums[*id].name.as_str());
                 let d = errors::ambiguous_variant(name, span, names);
-                self.report(d);
-                return broken(span);
+                return self.broken(span, d);
             }
         }
         if name == "result" {
@@ -151,8 +149,7 @@ impl TypeChecker<'_, '_> {
         }
         let names = self.names;
         if names.facts.peek(name).is_some() {
-            self.report(errors::fact_as_value(name, span));
-            return broken(span);
+            return self.broken(span, errors::fact_as_value(name, span));
         }
         let enums = self.program.enums.iter().enumerate();
         let enums = enums.filter(|(id, _)| named(&self.program.enums, *id));
@@ -165,8 +162,7 @@ impl TypeChecker<'_, '_> {
         let declared = names.state.names().chain(names.defines.names());
         let known = own.chain(declared).chain(variants).chain(builtins);
         let d = errors::unknown_name(name, span, known, scope.place == ExprPlace::Define);
-        self.report(d);
-        broken(span)
+        self.broken(span, d)
     }
 
     /// Returns the meaning that the name of a parameter has if the tool does not have the
@@ -244,8 +240,7 @@ impl TypeChecker<'_, '_> {
             }
             _ => "move the question into a clause of a tool or policy",
         };
-        self.report(errors::wrong_place(span, what, scope.place.name(), help));
-        broken(span)
+        self.broken(span, errors::wrong_place(span, what, scope.place.name(), help))
     }
 }
 

@@ -291,8 +291,7 @@ impl TypeChecker<'_, '_> {
             } else {
                 format!("{} in {}", text(b), text(a))
             };
-            self.report(errors::membership(span, spelling, &repaired));
-            return broken(span);
+            return self.broken(span, errors::membership(span, spelling, &repaired));
         }
         let (l, r) = if flipped { (&many, &one) } else { (&one, &many) };
         let help = "`x in xs` and `xs contains x` ask for an element of a list or set, a key of a map, or a part of a string";

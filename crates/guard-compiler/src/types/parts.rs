@@ -27,18 +27,13 @@ impl TypeChecker<'_, '_> {
             if inner.ty.is_option() { ty.optional() } else { ty }
         };
         match inner.ty.required() {
-            Type::Record(id) => {
-                let def = &self.program.records[*id];
-                if let Some(at) = def.fields.iter().position(|f| f.name == name.node) {
-                    let ty = lift(def.fields[at].ty.clone());
-                    return typed(ExprKind::Field(boxed(inner), at as u32), ty, span);
+            Type::Record(id) => match self.record_field(*id, name) {
+                Ok((at, field)) => {
+                    let ty = lift(field.ty);
+                    typed(ExprKind::Field(boxed(inner), at as u32), ty, span)
                 }
-                let owner = format!("the record `{}`", def.name);
-                let d =
-                    errors::unknown_field(name, &owner, def.fields.iter().map(|f| f.name.as_str()));
-                self.report(d);
-                broken(span)
-            }
+                Err(unknown) => self.broken(span, *unknown),
+            },
             Type::Url => {
                 let parts = [
                     ("host", UrlPart::Host, Type::string()),
@@ -53,12 +48,8 @@ impl TypeChecker<'_, '_> {
                         typed(ExprKind::UrlPart(boxed(inner), *part), ty, span)
                     }
                     None => {
-                        self.report(errors::unknown_field(
-                            name,
-                            "a url",
-                            parts.iter().map(|p| p.0),
-                        ));
-                        broken(span)
+                        let known = parts.iter().map(|p| p.0);
+                        self.broken(span, errors::unknown_field(name, "a url", known))
                     }
                 }
             }
@@ -69,8 +60,7 @@ impl TypeChecker<'_, '_> {
             ),
             Type::Error => broken(span),
             other => {
-                let d = errors::no_fields(name.span, &self.show(other));
-                self.report(d);
+                self.no_fields(name, other);
                 broken(span)
             }
         }
@@ -110,8 +100,7 @@ impl TypeChecker<'_, '_> {
         match parts.iter().find(|(known, ..)| *known == part.node) {
             Some((_, part, ty)) => typed(ExprKind::Clock(*part), ty.clone(), span),
             None => {
-                self.report(errors::unknown_field(part, "`clock`", parts.iter().map(|p| p.0)));
-                broken(span)
+                self.broken(span, errors::unknown_field(part, "`clock`", parts.iter().map(|p| p.0)))
             }
         }
     }
@@ -140,8 +129,7 @@ impl TypeChecker<'_, '_> {
             }
         }
         let [at] = keys else {
-            self.report(errors::several_keys(span));
-            return broken(span);
+            return self.broken(span, errors::several_keys(span));
         };
         // The key in the access determines the type of the keys of a map literal.
         let guide =
@@ -170,8 +158,7 @@ impl TypeChecker<'_, '_> {
             }
             other => {
                 let d = errors::no_elements(collection.span, &self.show(other));
-                self.report(d);
-                return broken(span);
+                return self.broken(span, d);
             }
         };
         let at = self.value(at, &key, scope);

@@ -5,6 +5,7 @@ use super::clauses::negated_if;
 use super::narrow;
 use super::scope::{MissingMeaning, Scope};
 use super::trust::inner;
+use super::ty::innermost;
 use super::typed::{boxed, broken, typed};
 use crate::errors;
 use crate::hir::{ClauseKind, Expr, ExprKind, Program, Range, SelectedPart, ToolId, Type};
@@ -71,8 +72,7 @@ impl TypeChecker<'_, '_> {
             let extractors = TABLE.iter().filter(|row| row.builtin.is_extractor());
             self.report(errors::unknown_extractor(name, extractors.map(|row| row.name)));
         } else if *ty.required() == Type::Json || !holds_text(ty) {
-            let shown = self.show(ty);
-            self.report(errors::mismatch(name.span, "a text", &shown));
+            self.mismatch(name.span, "a text", ty);
             return None;
         }
         extractor
@@ -137,9 +137,7 @@ impl TypeChecker<'_, '_> {
         }
         let found = self.present(e, found, scope);
         if !are_readers(&found.ty) {
-            let shown = self.show(&found.ty);
-            self.report(errors::mismatch(e.span, "a string, or a list or set of strings", &shown));
-            return broken(e.span);
+            return self.mismatch(e.span, "a string, or a list or set of strings", &found.ty);
         }
         found
     }
@@ -150,44 +148,29 @@ impl TypeChecker<'_, '_> {
         let mut steps = Vec::new();
         let mut ty = returns.clone();
         for step in path {
-            let name = match step {
-                ResultStep::Elements(span) => {
-                    ty = self.each_of(&ty, span.0)?;
-                    steps.push(ELEMENT.to_owned());
-                    continue;
-                }
-                ResultStep::Field(name) => name,
+            let (step, inner) = match step {
+                ResultStep::Elements(span) => (ELEMENT.to_owned(), self.each_of(&ty, span.0)?),
+                ResultStep::Field(name) => self.part_within(&ty, name)?,
             };
-            while let Type::List(element, _) | Type::Set(element, _) | Type::Option(element) = &ty {
-                ty = Type::clone(element);
-            }
-            ty = match &ty {
-                Type::Json => {
-                    steps.push(name.node.clone());
-                    Type::Json
-                }
-                Type::Record(id) => {
-                    let record = &self.program.records[*id];
-                    let Some(field) = record.fields.iter().find(|field| field.name == name.node)
-                    else {
-                        let known: Vec<String> =
-                            record.fields.iter().map(|field| field.name.clone()).collect();
-                        let owner = format!("the record `{}`", record.name);
-                        let known = known.iter().map(String::as_str);
-                        self.report(errors::unknown_field(name, &owner, known));
-                        return None;
-                    };
-                    steps.push(field.wire.clone());
-                    field.ty.clone()
-                }
-                other => {
-                    let shown = self.show(other);
-                    self.report(errors::no_fields(name.span, &shown));
-                    return None;
-                }
-            };
+            steps.push(step);
+            ty = inner;
         }
         Some((steps, ty))
+    }
+
+    /// Returns the wire name and the type of a part of a value, or of each of its elements.
+    pub(super) fn part_within(&mut self, ty: &Type, name: &ast::Ident) -> Option<(String, Type)> {
+        match innermost(ty) {
+            Type::Json => Some((name.node.clone(), Type::Json)),
+            Type::Record(id) => {
+                let (_, field) = self.reported(self.record_field(*id, name))?;
+                Some((field.wire, field.ty))
+            }
+            other => {
+                self.no_fields(name, other);
+                None
+            }
+        }
     }
 
     /// Returns the type of the elements of a collection.
@@ -199,8 +182,7 @@ impl TypeChecker<'_, '_> {
             Type::Json => Some(Type::Json),
             Type::Error => None,
             other => {
-                let shown = self.show(other);
-                self.report(errors::mismatch(span, "a list, set or map", &shown));
+                self.mismatch(span, "a list, set or map", other);
                 None
             }
         }
@@ -213,8 +195,7 @@ impl TypeChecker<'_, '_> {
         }
         let [Arg { name: None, value: who }, Arg { name: None, value: text }] = args else {
             let message = "`may_read` asks for readers and for a text".to_owned();
-            self.report(errors::arguments(span, message, MAY_READ));
-            return broken(span);
+            return self.broken(span, errors::arguments(span, message, MAY_READ));
         };
         // A named reader that is missing may read nothing, so the answer is false.
         let tested = scope.missing.accepts(false);
@@ -236,10 +217,7 @@ impl TypeChecker<'_, '_> {
             return broken(span);
         }
         if !holds_text(&found.ty) {
-            let shown = self.show(&found.ty);
-            let wanted = "a text, or a list or set of texts";
-            self.report(errors::mismatch(text.span, wanted, &shown));
-            return broken(span);
+            return self.mismatch(text.span, "a text, or a list or set of texts", &found.ty);
         }
         typed(ExprKind::MayRead(boxed(readers), boxed(found)), Type::Bool, span)
     }

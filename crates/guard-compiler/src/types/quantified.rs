@@ -132,8 +132,7 @@ impl TypeChecker<'_, '_> {
         const FORM: &str = "all a, b in pairs(xs): …";
         let ([a, b], Quantifier::All | Quantifier::Any | Quantifier::Count) = (binders, op) else {
             let message = "`pairs` binds two names of an `all`, `any` or `count`".into();
-            self.report(errors::arguments(collection.span, message, FORM));
-            return broken(span);
+            return self.broken(span, errors::arguments(collection.span, message, FORM));
         };
         let depth = scope.locals.len();
         let outer = scope.missing;
@@ -281,11 +280,7 @@ impl TypeChecker<'_, '_> {
             .map(|s| match &s.ty {
                 Type::List(element, _) => (**element).clone(),
                 Type::Error => Type::Error,
-                other => {
-                    let shown = self.show(other);
-                    self.report(errors::mismatch(s.span, "a list", &shown));
-                    Type::Error
-                }
+                other => self.mismatch(s.span, "a list", other).ty,
             })
             .collect()
     }
@@ -298,8 +293,7 @@ impl TypeChecker<'_, '_> {
             Type::Json => (Type::string(), Type::Json),
             Type::Error => return Vec::new(),
             other => {
-                let shown = self.show(other);
-                self.report(errors::mismatch(span, "a collection", &shown));
+                self.mismatch(span, "a collection", other);
                 return Vec::new();
             }
         };

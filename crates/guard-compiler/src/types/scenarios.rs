@@ -176,24 +176,14 @@ impl TypeChecker<'_, '_> {
             T::Exists(exists, path) => StepKind::Exists(path.node.clone(), *exists),
             T::File(path, content) => StepKind::File(path.node.clone(), content.node.clone()),
             T::Probe(name, value) => {
-                match self.names.probes.get(&name.node) {
-                    Some(id) => self.hosts_answer(id, name),
-                    None => {
-                        let known = self.names.probes.names();
-                        self.report(errors::unknown_word("probe", name, known));
-                    }
+                if let Some(id) = self.declared("probe", name, &self.names.probes) {
+                    self.hosts_answer(id, name);
                 }
                 StepKind::Probe(name.node.clone(), self.json(value, None)?)
             }
             T::Usage(amount, unit) => {
                 self.unit(unit);
-                match literal::decimal(&amount.node) {
-                    Ok(value) => StepKind::Usage(unit.node.clone(), value),
-                    Err(why) => {
-                        self.report(errors::literal(amount.span, &amount.node, &why));
-                        return None;
-                    }
-                }
+                StepKind::Usage(unit.node.clone(), self.literal(amount, literal::decimal)?)
             }
             T::Prompt(text) => StepKind::Prompt(text.node.clone()),
             T::Expect(e) => self.expectation(e)?,
@@ -212,9 +202,7 @@ impl TypeChecker<'_, '_> {
             }
             T::Stop(outcome, text) => {
                 let known = ["allowed", "blocked", "bypassed", "incomplete"];
-                if !known.contains(&outcome.node.as_str()) {
-                    self.report(errors::unknown_word("outcome", outcome, known.into_iter()));
-                }
+                self.choice("outcome", outcome, &known.map(|word| (word, ())));
                 StepKind::Stop(outcome.node.clone(), text.as_ref().map(|t| t.node.clone()))
             }
             _ => return self.session_step(step),
@@ -229,11 +217,7 @@ impl TypeChecker<'_, '_> {
                 let argv: Vec<String> = argv.iter().map(|word| word.node.clone()).collect();
                 self.known_command(&argv, step.span.0);
                 let exits = match exits {
-                    Some(exits) => Some(exits.node.parse::<u8>().ok().or_else(|| {
-                        let why = "is no exit status: 0 to 255";
-                        self.report(errors::literal(exits.span, &exits.node, why));
-                        None
-                    })?),
+                    Some(exits) => Some(self.exit_status(exits)?),
                     None => None,
                 };
                 let output = output.as_ref().map_or(String::new(), |o| o.node.clone());
@@ -249,20 +233,14 @@ impl TypeChecker<'_, '_> {
                 StepKind::Move(item.node.clone(), transition.node.clone(), reason)
             }
             T::Item(item, state) => {
-                let lifecycles = self.program.lifecycles.iter();
-                let known: Vec<&str> =
-                    lifecycles.flat_map(|l| &l.states).map(String::as_str).collect();
-                if !known.contains(&state.node.as_str()) {
-                    let d = errors::unknown_word("state", state, known.into_iter());
-                    self.report(d);
-                }
+                let states = self.program.lifecycles.iter().flat_map(|l| l.states.clone());
+                let known: Vec<(String, ())> = states.map(|state| (state, ())).collect();
+                self.choice("state", state, &known);
                 StepKind::Item(item.node.clone(), state.node.clone())
             }
             T::Advice(tool, status, text) => {
                 let known = ["ready", "blocked", "ask", "wait", "first"];
-                if !known.contains(&status.node.as_str()) {
-                    self.report(errors::unknown_word("status", status, known.into_iter()));
-                }
+                self.choice("status", status, &known.map(|word| (word, ())));
                 let text = text.as_ref().map(|t| t.node.clone());
                 StepKind::Advice(self.wire(tool)?, status.node.clone(), text)
             }
@@ -277,25 +255,12 @@ impl TypeChecker<'_, '_> {
         else {
             return None;
         };
-        if self.names.contracts.get(&contract.node).is_none() {
-            let known = self.names.contracts.names();
-            self.report(errors::unknown_word("contract", contract, known));
-        }
-        let found = State::ALL.into_iter().find(|known| known.name() == state.node);
-        if found.is_none() {
-            let known = State::ALL.into_iter().map(State::name);
-            self.report(errors::unknown_word("state of a report", state, known));
-        }
-        let mut reasons = Vec::new();
-        for reason in quarantined {
-            match QuarantineReason::ALL.into_iter().find(|known| known.name() == reason.node) {
-                Some(known) => reasons.push(known),
-                None => {
-                    let known = QuarantineReason::ALL.into_iter().map(QuarantineReason::name);
-                    self.report(errors::unknown_word("reason", reason, known));
-                }
-            }
-        }
+        self.declared("contract", contract, &self.names.contracts);
+        let states = State::ALL.map(|state| (state.name(), state));
+        let found = self.choice("state of a report", state, &states);
+        let known = QuarantineReason::ALL.map(|reason| (reason.name(), reason));
+        let reasons = quarantined.iter().filter_map(|word| self.choice("reason", word, &known));
+        let reasons = reasons.collect();
         let lines: Vec<&str> = lines.iter().map(|line| line.node.as_str()).collect();
         Some(StepKind::Report(ReportStep {
             contract: contract.node.clone(),
@@ -341,29 +306,16 @@ impl TypeChecker<'_, '_> {
     fn harness_transition(&mut self, name: &Ident) {
         let transitions = self.program.lifecycles.iter().flat_map(|l| &l.transitions);
         let harness = transitions.filter(|t| t.actor == plan::Actor::Harness);
-        let known: Vec<&str> = harness.map(|t| t.name.as_str()).collect();
-        if !known.contains(&name.node.as_str()) {
-            let d = errors::unknown_word("harness transition", name, known.into_iter());
-            self.report(d);
-        }
+        let known: Vec<(String, ())> = harness.map(|t| (t.name.clone(), ())).collect();
+        self.choice("harness transition", name, &known);
     }
 
     fn provider(&mut self, name: &Ident) {
-        if self.names.feedbacks.get(&name.node).is_none() {
-            self.report(errors::unknown_word("feedback", name, self.names.feedbacks.names()));
-        }
+        self.declared("feedback", name, &self.names.feedbacks);
     }
 
     fn code(&mut self, by: &Ident) -> Option<Code> {
-        let found = Code::ALL.into_iter().find(|c| c.as_str() == by.node);
-        if found.is_none() {
-            self.report(errors::unknown_word(
-                "reason code",
-                by,
-                Code::ALL.iter().map(|c| c.as_str()),
-            ));
-        }
-        found
+        self.choice("reason code", by, &Code::ALL.map(|code| (code.as_str(), code)))
     }
 
     /// Returns the wire name of a declared tool.

@@ -3,6 +3,7 @@
 use super::forms::FormPlace;
 use super::scope::{ExprPlace, MissingMeaning, Scope};
 use super::text::text;
+use super::typed::typed;
 use super::{TypeChecker, literal};
 use crate::errors;
 use crate::generated_tools;
@@ -20,6 +21,14 @@ const PROBE_TIMEOUT: Millis = 10_000;
 const COMMAND_TIMEOUT: Millis = 60_000;
 /// The default number of times that a stop may be blocked.
 const BLOCKS: u32 = 20;
+
+/// The kinds of feedback, by keyword.
+const SEVERITIES: [(&str, Severity); 3] =
+    [("info", Severity::Info), ("caution", Severity::Caution), ("warning", Severity::Warning)];
+
+/// The sources, by keyword.
+const SOURCES: [(&str, SourceKind); 2] =
+    [("prompt", SourceKind::Prompt), ("start", SourceKind::Start)];
 
 pub(super) fn session_scope<'a>(names: &'a Names<'a>, missing: MissingMeaning) -> Scope<'a> {
     Scope::new(names, ExprPlace::Session, &[], missing)
@@ -67,23 +76,20 @@ impl TypeChecker<'_, '_> {
 
     /// Returns a whole number that is at least 1.
     pub(super) fn positive(&mut self, n: &ast::Literal, what: &str) -> Option<u32> {
-        match n.node.parse::<u32>() {
-            Ok(0) => self.report(errors::count_of_nothing(n.span, what)),
-            Ok(n) => return Some(n),
-            Err(_) => self.report(errors::literal(n.span, &n.node, "is no whole number")),
+        let found = self.literal(n, |text| text.parse().map_err(|_| "is no whole number"));
+        if found == Some(0) {
+            self.report(errors::count_of_nothing(n.span, what));
         }
-        None
+        found.filter(|n| *n > 0)
     }
 
     /// Returns a duration that is not zero.
     pub(super) fn lasting(&mut self, d: &ast::Literal, what: &str) -> Option<Millis> {
-        match self.duration(d) {
-            Some(0) => {
-                self.report(errors::count_of_nothing(d.span, what));
-                None
-            }
-            other => other,
+        let found = self.duration(d);
+        if found == Some(0) {
+            self.report(errors::count_of_nothing(d.span, what));
         }
+        found.filter(|ms| *ms != 0)
     }
 
     // Feedback.
@@ -128,15 +134,8 @@ impl TypeChecker<'_, '_> {
     }
 
     fn block(&mut self, block: &ast::FeedbackBlock) -> Block {
-        let severity = match block.severity.node.as_str() {
-            "caution" => Severity::Caution,
-            "warning" => Severity::Warning,
-            _ => Severity::Info,
-        };
-        let known = ["info", "caution", "warning"];
-        if !known.contains(&block.severity.node.as_str()) {
-            self.report(errors::unknown_word("severity", &block.severity, known.into_iter()));
-        }
+        let severity = self.choice("severity", &block.severity, &SEVERITIES);
+        let severity = severity.unwrap_or(Severity::Info);
         let when = match &block.condition {
             BlockCondition::Guard(guard) => {
                 let condition = self.condition(
@@ -184,34 +183,21 @@ impl TypeChecker<'_, '_> {
                 CheckKind::Contains(self.file(path)?, text.node.clone())
             }
             ast::CheckKind::FileConforms(path, contract) => {
-                let Some(at) = self.names.contracts.get(&contract.node) else {
-                    let known = self.names.contracts.names();
-                    self.report(errors::unknown_word("contract", contract, known));
-                    return None;
-                };
+                let at = self.declared("contract", contract, &self.names.contracts)?;
                 self.checkable(at, contract);
                 CheckKind::Conforms(self.file(path)?, at)
             }
             ast::CheckKind::Command { argv, env, exits, within } => {
-                let status = exits.node.parse::<u8>();
-                if status.is_err() {
-                    let why = "is no exit status: 0 to 255";
-                    self.report(errors::literal(exits.span, &exits.node, why));
-                }
+                let status = self.exit_status(exits);
                 let within = within.as_ref().and_then(|w| self.lasting(w, "the time limit"));
                 let command = self.command(argv, env, within.unwrap_or(COMMAND_TIMEOUT))?;
-                CheckKind::Command(command, status.ok()?)
+                CheckKind::Command(command, status?)
             }
             ast::CheckKind::GitCommitted => CheckKind::Committed,
             ast::CheckKind::Every { lifecycle, state } => self.every(lifecycle, state)?,
-            ast::CheckKind::Attest(name) => match self.names.attests.get(&name.node) {
-                Some(at) => CheckKind::Attest(at),
-                None => {
-                    let known = self.names.attests.names();
-                    self.report(errors::unknown_word("attest", name, known));
-                    return None;
-                }
-            },
+            ast::CheckKind::Attest(name) => {
+                CheckKind::Attest(self.declared("attest", name, &self.names.attests)?)
+            }
             ast::CheckKind::All(checks) => {
                 if checks.is_empty() {
                     let help = "name at least one check, or remove it";
@@ -231,6 +217,11 @@ impl TypeChecker<'_, '_> {
         Some(Check { kind, text: in_words(check), span: check.span.0 })
     }
 
+    /// Returns the exit status of a command.
+    pub(super) fn exit_status(&mut self, exits: &ast::Literal) -> Option<u8> {
+        self.literal(exits, |text| text.parse().map_err(|_| "is no exit status: 0 to 255"))
+    }
+
     fn judged(&mut self, e: &ast::Expr, scored: bool) -> CheckKind {
         let mut scope = session_scope(self.names, MissingMeaning::Refuses(false));
         if !scored {
@@ -241,28 +232,17 @@ impl TypeChecker<'_, '_> {
             Type::Bool => CheckKind::Condition(self.present(e, found, &scope)),
             Type::Decimal(..) | Type::Error => CheckKind::Score(self.present(e, found, &scope)),
             other => {
-                let shown = self.show(other);
-                let wanted = "a bool or a score between 0.0 and 1.0";
-                self.report(errors::mismatch(e.span, wanted, &shown));
+                self.mismatch(e.span, "a bool or a score between 0.0 and 1.0", other);
                 CheckKind::Score(found)
             }
         }
     }
 
     fn every(&mut self, lifecycle: &Ident, state: &Ident) -> Option<CheckKind> {
-        let Some(at) = self.names.lifecycles.get(&lifecycle.node) else {
-            let known = self.names.lifecycles.names();
-            self.report(errors::unknown_word("lifecycle", lifecycle, known));
-            return None;
-        };
+        let at = self.declared("lifecycle", lifecycle, &self.names.lifecycles)?;
         let states = generated_tools::states(self.names.lifecycles.items[at].decl);
-        match states.iter().position(|s| *s == state.node) {
-            Some(state) => Some(CheckKind::Every(at, state)),
-            None => {
-                self.report(errors::unknown_word("state", state, states.iter().copied()));
-                None
-            }
-        }
+        let states: Vec<_> = states.into_iter().enumerate().map(|(at, s)| (s, at)).collect();
+        Some(CheckKind::Every(at, self.choice("state", state, &states)?))
     }
 
     fn attest(&mut self, attest: &ast::Attest) -> hir::Attest {
@@ -394,9 +374,7 @@ impl TypeChecker<'_, '_> {
                     out.asks = ProbeAsks::File(path);
                 }
                 if !matches!(out.returns, Type::Bool | Type::Error) {
-                    let shown = self.show(&out.returns);
-                    let wanted = "a bool: whether the file exists";
-                    self.report(errors::mismatch(clause.span, wanted, &shown));
+                    self.mismatch(clause.span, "a bool: whether the file exists", &out.returns);
                 }
             }
             _ => {}
@@ -405,28 +383,15 @@ impl TypeChecker<'_, '_> {
 
     fn backoff(&mut self, factor: &ast::Literal, up_to: &ast::Literal) -> Option<Backoff> {
         let up_to = self.lasting(up_to, "the longest wait");
-        match literal::decimal(&factor.node) {
-            Ok(factor) if factor >= DECIMAL_ONE => return Some(Backoff { factor, up_to: up_to? }),
-            Ok(_) => self.report(errors::literal(
-                factor.span,
-                &factor.node,
-                "makes waits shorter: begin at 1",
-            )),
-            Err(why) => self.report(errors::literal(factor.span, &factor.node, &why)),
-        }
-        None
+        let factor = self.literal(factor, |text| match literal::decimal(text)? {
+            factor if factor >= DECIMAL_ONE => Ok(factor),
+            _ => Err("makes waits shorter: begin at 1".to_string()),
+        })?;
+        Some(Backoff { factor, up_to: up_to? })
     }
 
     fn source(&mut self, source: &ast::Source) {
-        let kind = match source.name.node.as_str() {
-            "start" => SourceKind::Start,
-            "prompt" => SourceKind::Prompt,
-            _ => {
-                let known = ["prompt", "start"].into_iter();
-                self.report(errors::unknown_word("source", &source.name, known));
-                SourceKind::Prompt
-            }
-        };
+        let kind = self.choice("source", &source.name, &SOURCES).unwrap_or(SourceKind::Prompt);
         let mut learns = Vec::new();
         for learn in &source.learns {
             let mut scope =
@@ -461,8 +426,7 @@ impl TypeChecker<'_, '_> {
         }
         let [ast::Arg { name: None, value }] = args else {
             let message = format!("`{name}` asks for one value");
-            self.report(errors::arguments(span, message, &format!("{name}(value)")));
-            return super::typed::broken(span);
+            return self.broken(span, errors::arguments(span, message, &format!("{name}(value)")));
         };
         let found = self.expr(value, None, scope);
         let found = self.present(value, found, scope);
@@ -477,17 +441,13 @@ impl TypeChecker<'_, '_> {
                 | Type::Error
         );
         if !simple {
-            let shown = self.show(&found.ty);
-            let wanted = "a string, path, url, int or decimal";
-            self.report(errors::mismatch(value.span, wanted, &shown));
+            self.mismatch(value.span, "a string, path, url, int or decimal", &found.ty);
         }
         let found = Box::new(found);
         let origin = Type::Enum(hir::ORIGIN);
         match name {
-            "seen" => {
-                super::typed::typed(ExprKind::Seen(found), Type::Set(origin.into(), Some(3)), span)
-            }
-            _ => super::typed::typed(ExprKind::Origin(found), origin, span),
+            "seen" => typed(ExprKind::Seen(found), Type::Set(origin.into(), Some(3)), span),
+            _ => typed(ExprKind::Origin(found), origin, span),
         }
     }
 }

@@ -74,9 +74,7 @@ impl TypeChecker<'_, '_> {
         let (when, value) =
             self.conditioned(transform, Some(&scope.params[param].ty.clone()), scope);
         if value.ty.is_option() && *value.ty.required() != Type::Never {
-            let wanted = "a value, or `none`";
-            let found = self.show(&value.ty);
-            self.report(errors::mismatch(transform.value.span, wanted, &found));
+            self.mismatch(transform.value.span, "a value, or `none`", &value.ty);
             return None;
         }
         let span = transform.target.span;
@@ -92,10 +90,7 @@ impl TypeChecker<'_, '_> {
         };
         let because = because.map(|b| self.message(b, scope));
         let text = self.text_of(transform, scope);
-        let said = transform.guard.map(|guard| {
-            let word = if guard.unless { "unless" } else { "when" };
-            shortened(format!("{word} {}", self.shown(&guard.condition, scope)))
-        });
+        let said = transform.guard.map(|guard| self.condition_text(guard, scope));
         let param = param as u32;
         let said = said.unwrap_or_default();
         let replacement = Some(hir::Replacement { param, value, text: said });
@@ -169,42 +164,13 @@ impl TypeChecker<'_, '_> {
         path: &[Ident],
     ) -> Option<(Vec<String>, Option<Type>)> {
         let mut names = Vec::new();
-        let mut ty = Some(returns.clone());
+        let mut ty = returns.clone();
         for name in path {
-            let mut inner = ty.take();
-            while let Some(Type::List(element, _) | Type::Set(element, _) | Type::Option(element)) =
-                &inner
-            {
-                inner = Some(Type::clone(element));
-            }
-            match inner {
-                Some(Type::Record(id)) => {
-                    let record = &self.program.records[id];
-                    match record.fields.iter().find(|field| field.name == name.node) {
-                        Some(field) => {
-                            names.push(field.wire.clone());
-                            ty = Some(field.ty.clone());
-                        }
-                        None => {
-                            let fields: Vec<String> =
-                                record.fields.iter().map(|field| field.name.clone()).collect();
-                            let owner = format!("the record `{}`", record.name);
-                            let known = fields.iter().map(String::as_str);
-                            self.report(errors::unknown_field(name, &owner, known));
-                            return None;
-                        }
-                    }
-                }
-                None | Some(Type::Json) => names.push(name.node.clone()),
-                Some(other) => {
-                    let shown = self.show(&other);
-                    self.report(errors::no_fields(name.span, &shown));
-                    return None;
-                }
-            }
+            let (wire, inner) = self.part_within(&ty, name)?;
+            names.push(wire);
+            ty = inner;
         }
-        let ty = ty.filter(|ty| *ty != Type::Json);
-        Some((names, ty))
+        Some((names, Some(ty).filter(|ty| *ty != Type::Json)))
     }
 
     /// Reports arguments and parts of a result that two transforms change.

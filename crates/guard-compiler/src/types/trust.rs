@@ -11,6 +11,7 @@ mod reads;
 pub(crate) use parts::Reliance;
 
 use super::TypeChecker;
+use super::ty::innermost;
 use crate::errors;
 use crate::hir::{self, Expr, ExprKind, Trust, Type};
 use crate::lower::clause_exprs;
@@ -55,23 +56,15 @@ impl TypeChecker<'_, '_> {
             let Some((path, _)) = said_of(&clause.kind) else { continue };
             let mut ty = returns.clone();
             for name in path {
-                while let Type::List(element, _) | Type::Set(element, _) | Type::Option(element) =
-                    &ty
-                {
-                    ty = Type::clone(element);
-                }
                 // The keys of maps and the members of `json` are unknown.
-                let Type::Record(id) = ty else { break };
-                let record = &self.program.records[id];
-                let Some(field) = record.fields.iter().find(|field| field.name == name.node) else {
-                    let known: Vec<String> =
-                        record.fields.iter().map(|field| field.name.clone()).collect();
-                    let owner = format!("the record `{}`", record.name);
-                    let known = known.iter().map(String::as_str);
-                    self.report_once(errors::unknown_field(name, &owner, known));
-                    break;
-                };
-                ty = field.ty.clone();
+                let Type::Record(id) = innermost(&ty) else { break };
+                match self.record_field(*id, name) {
+                    Ok((_, field)) => ty = field.ty,
+                    Err(unknown) => {
+                        self.report_once(*unknown);
+                        break;
+                    }
+                }
             }
         }
     }

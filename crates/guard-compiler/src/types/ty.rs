@@ -1,10 +1,10 @@
 //! Types: the conversion from syntax to [`Type`], the compatibility of types, and their names in
 //! messages.
 
-use super::typed::broken;
 use super::{TypeChecker, literal, regex};
 use crate::errors;
 use crate::hir::{BUILTIN_ENUMS, Expr, MapKey, StringBounds, Type};
+use crate::names::BUILTIN_TYPES;
 use guard_plan::time::valid_format;
 use guard_syntax::ast::{self, Refinement, TypeKind};
 use guard_syntax::span::Span;
@@ -28,6 +28,14 @@ pub(crate) fn levels(mut ty: &Type) -> usize {
         ty = element;
     }
     levels
+}
+
+/// Returns the type of the elements of lists and sets and of the values of options, at any depth.
+pub(super) fn innermost(mut ty: &Type) -> &Type {
+    while let Type::List(element, _) | Type::Set(element, _) | Type::Option(element) = ty {
+        ty = element;
+    }
+    ty
 }
 
 /// Visits the names in a written type.
@@ -95,9 +103,6 @@ fn bound(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     Some(a?.max(b?))
 }
 
-/// The bounds of a refinement: the minimum and the maximum value, both inclusive.
-type LiteralRange = (Option<i64>, Option<i64>);
-
 impl TypeChecker<'_, '_> {
     /// Reports that an operator does not apply to the types of its operands.
     pub(super) fn inapplicable(
@@ -110,8 +115,7 @@ impl TypeChecker<'_, '_> {
     ) -> Expr {
         let (l, r) = (self.show(left.1), right.map(|(_, ty)| self.show(ty)));
         let right = right.zip(r.as_deref()).map(|((at, _), ty)| (at.span, ty));
-        self.report(errors::operator(span, op, (left.0.span, &l), right, help));
-        broken(span)
+        self.broken(span, errors::operator(span, op, (left.0.span, &l), right, help))
     }
 
     /// Returns the type in words: `an int`, ``an `Env` ``, `a list of strings`.
@@ -253,12 +257,9 @@ impl TypeChecker<'_, '_> {
         if let Some(at) = self.names.aliases.get(name) {
             return self.aliases[at].clone();
         }
-        let builtin = [
-            "bool", "int", "decimal", "string", "path", "url", "command", "duration", "time",
-            "json", "Weekday",
-        ];
         let names = self.names;
-        let known = builtin.into_iter().chain(names.enums.names()).chain(names.records.names());
+        let builtin = BUILTIN_TYPES.into_iter().filter(|name| *name != "Origin");
+        let known = builtin.chain(names.enums.names()).chain(names.records.names());
         let known = known.chain(names.unions.names()).chain(names.aliases.names());
         self.report(errors::unknown_type(ident, known));
         Type::Error
@@ -407,34 +408,16 @@ impl TypeChecker<'_, '_> {
     }
 
     fn string_max(&mut self, bounds: &mut StringBounds, max: &ast::Literal) {
-        match literal::size(&max.node) {
-            Ok(Some(bytes)) => {
-                bounds.max_bytes = Some(bounds.max_bytes.map_or(bytes, |b| b.min(bytes)))
-            }
-            Ok(None) => {
-                let chars = self.count(max);
-                bounds.max_chars = match (bounds.max_chars, chars) {
-                    (Some(a), Some(b)) => Some(a.min(b)),
-                    (a, b) => a.or(b),
-                };
-            }
-            Err(why) => self.report(errors::literal(max.span, &max.node, &why)),
+        match self.literal(max, literal::size) {
+            Some(None) => bounds.max_chars = least(bounds.max_chars, self.count(max)),
+            bytes => bounds.max_bytes = least(bounds.max_bytes, bytes.flatten()),
         }
     }
 
     /// Returns a number of elements, characters or rows.
     pub fn count(&mut self, max: &ast::Literal) -> Option<u64> {
-        match max.node.parse::<u32>() {
-            Ok(count) => Some(u64::from(count)),
-            Err(_) => {
-                self.report(errors::literal(
-                    max.span,
-                    &max.node,
-                    "is no whole number below 4,294,967,296",
-                ));
-                None
-            }
-        }
+        let why = "is no whole number below 4,294,967,296";
+        self.literal(max, |text| text.parse::<u32>().map(u64::from).map_err(|_| why))
     }
 
     fn range(
@@ -444,13 +427,8 @@ impl TypeChecker<'_, '_> {
         inclusive: bool,
         span: Span,
         read: fn(&str) -> Result<i64, String>,
-    ) -> LiteralRange {
-        let mut bound = |literal: &Option<ast::Literal>| {
-            let literal = literal.as_ref()?;
-            read(&literal.node)
-                .map_err(|why| self.report(errors::literal(literal.span, &literal.node, &why)))
-                .ok()
-        };
+    ) -> Ends {
+        let mut bound = |literal: &Option<ast::Literal>| self.literal(literal.as_ref()?, read);
         let lo = bound(low);
         let mut hi = bound(high);
         if !inclusive {

@@ -2,7 +2,7 @@
 
 use super::scope::{MissingMeaning, Scope};
 use super::ty::join;
-use super::typed::{broken, typed};
+use super::typed::typed;
 use super::{TypeChecker, literal};
 use crate::errors;
 use crate::hir::{Expr, ExprKind, MapKey, Type};
@@ -11,21 +11,16 @@ use guard_syntax::span::Span;
 use std::collections::HashMap;
 
 impl TypeChecker<'_, '_> {
-    pub(super) fn bad_literal(&mut self, span: Span, text: &str, why: &str) -> Expr {
-        self.report(errors::literal(span, text, why));
-        broken(span)
-    }
-
     pub(super) fn number(&mut self, text: &str, wanted: Option<&Type>, span: Span) -> Expr {
         if matches!(wanted, Some(Type::Decimal(..))) || text.contains('.') {
             return match literal::decimal(text) {
                 Ok(v) => typed(ExprKind::Decimal(v), Type::Decimal(Some(v), Some(v)), span),
-                Err(why) => self.bad_literal(span, text, &why),
+                Err(why) => self.broken(span, errors::literal(span, text, &why)),
             };
         }
         match literal::int(text) {
             Ok(v) => typed(ExprKind::Int(v), Type::Int(Some(v), Some(v)), span),
-            Err(why) => self.bad_literal(span, text, &why),
+            Err(why) => self.broken(span, errors::literal(span, text, &why)),
         }
     }
 
@@ -52,8 +47,7 @@ impl TypeChecker<'_, '_> {
     }
 
     pub(super) fn bad_text(&mut self, span: Span, text: &str, what: &str, why: &str) -> Expr {
-        self.report(errors::bad_text(span, text, what, why));
-        broken(span)
+        self.broken(span, errors::bad_text(span, text, what, why))
     }
 
     pub(super) fn list(
@@ -145,17 +139,10 @@ impl TypeChecker<'_, '_> {
         span: Span,
         scope: &mut Scope,
     ) -> Expr {
-        let def = self.program.records[id].clone();
         for (name, _) in entries {
-            if !def.fields.iter().any(|f| f.name == name.node) {
-                let known: Vec<&str> = def.fields.iter().map(|f| f.name.as_str()).collect();
-                self.report(errors::unknown_field(
-                    name,
-                    &format!("the record `{}`", def.name),
-                    known.into_iter(),
-                ));
-            }
+            self.reported(self.record_field(id, name));
         }
+        let def = self.program.records[id].clone();
         let mut values = Vec::new();
         for field in &def.fields {
             let value = entries.iter().find(|(name, _)| name.node == field.name);
@@ -163,13 +150,9 @@ impl TypeChecker<'_, '_> {
                 Some((_, value)) => self.value(value, &field.ty, scope),
                 None if field.ty.is_option() => typed(ExprKind::None, field.ty.clone(), span),
                 None => {
+                    let wanted = format!("a record `{}`", def.name);
                     let found = format!("a record without `{}`", field.name);
-                    self.report(errors::mismatch(
-                        span,
-                        &format!("a record `{}`", def.name),
-                        &found,
-                    ));
-                    broken(span)
+                    self.broken(span, errors::mismatch(span, &wanted, &found))
                 }
             });
         }
