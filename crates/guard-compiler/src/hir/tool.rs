@@ -3,7 +3,7 @@
 use super::*;
 
 /// A tool.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Tool {
     /// The name in the guard.
     pub name: String,

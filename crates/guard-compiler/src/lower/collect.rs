@@ -31,6 +31,11 @@ impl Sorted {
         Sorted { order, position }
     }
 
+    /// Lowers every declaration, in the order of the plan.
+    pub fn lowered<T>(&self, lower: impl Fn(usize) -> T) -> Vec<T> {
+        self.order.iter().map(|at| lower(*at)).collect()
+    }
+
     /// Returns the position of a declaration in the plan.
     pub fn id(&self, declared: usize) -> u32 {
         self.position[declared]

@@ -5,8 +5,7 @@ use crate::hir;
 use guard_plan::plan;
 
 impl Lowering<'_> {
-    pub(super) fn contract(&mut self, contract: &hir::Contract) -> plan::Contract {
-        let span = self.span(contract.span);
+    pub(super) fn contract(&self, contract: &hir::Contract) -> plan::Contract {
         // Sorted by path, so that a list comes after the list around it.
         let mut order: Vec<usize> = (0..contract.lists.len()).collect();
         order.sort_by_key(|at| &contract.lists[*at].path);
@@ -27,25 +26,23 @@ impl Lowering<'_> {
             partial: list.partial,
         };
         let lists = order.iter().map(|at| list(&contract.lists[*at])).collect();
-        let mut references: Vec<plan::Reference> = Vec::new();
-        for reference in &contract.references {
-            references.push(plan::Reference {
-                list: reference.list.map(place),
-                path: reference.path.clone(),
-                allowed: match &reference.allowed {
-                    hir::Allowed::Fact(fact) => plan::Allowed::Fact(self.tables.facts.id(*fact)),
-                    hir::Allowed::Given(name) => plan::Allowed::Given(name.clone()),
-                    hir::Allowed::Values(values) => plan::Allowed::Values(self.expr(values)),
-                },
-                text: reference.text.clone(),
-                span: self.span(reference.span),
-            });
-        }
+        let reference = |reference: &hir::Reference| plan::Reference {
+            list: reference.list.map(place),
+            path: reference.path.clone(),
+            allowed: match &reference.allowed {
+                hir::Allowed::Fact(fact) => plan::Allowed::Fact(self.tables.facts.id(*fact)),
+                hir::Allowed::Given(name) => plan::Allowed::Given(name.clone()),
+                hir::Allowed::Values(values) => plan::Allowed::Values(self.expr(values)),
+            },
+            text: reference.text.clone(),
+            span: self.span(reference.span),
+        };
+        let mut references: Vec<_> = contract.references.iter().map(reference).collect();
         references.sort_by(|a, b| (a.list, &a.text).cmp(&(b.list, &b.text)));
         plan::Contract {
             name: contract.name.clone(),
             doc: contract.doc.clone(),
-            span,
+            span: self.span(contract.span),
             root: contract.root,
             record: self.tables.ty(&hir::Type::Record(contract.record)),
             lists,

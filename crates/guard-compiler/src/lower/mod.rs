@@ -22,6 +22,7 @@ pub(crate) use conflicts::waits_for;
 pub(crate) use expr::is_secret;
 use guard_plan::plan::{self, Plan, RuleMeta, SourceSpan, Sources, SpanId};
 use guard_syntax::span::Span;
+use std::cell::RefCell;
 pub(crate) use visit::{clause_exprs, each_expr};
 
 pub(crate) use cost::{CostliestRule, MAX_STEPS, costliest, fill as count_steps};
@@ -29,7 +30,7 @@ pub(crate) use cost::{CostliestRule, MAX_STEPS, costliest, fill as count_steps};
 /// Returns the plan of a program, and the positions of its rules.
 pub(crate) fn lower(program: &Program, files: &[SourceFile]) -> (Plan, Sources) {
     let tables = Tables::collect(program);
-    let mut lowering = Lowering { program, tables, spans: Vec::new() };
+    let lowering = Lowering { program, tables, spans: RefCell::default() };
     let mut plan = lowering.plan();
     conflicts::fill(program, &lowering.tables, &mut plan);
     cost::fill(&mut plan);
@@ -73,62 +74,53 @@ struct Lowering<'p> {
     program: &'p Program,
     tables: Tables<'p>,
     /// Spans by provisional number, in order of first use.
-    spans: Vec<Span>,
+    spans: RefCell<Vec<Span>>,
 }
 
 impl Lowering<'_> {
-    fn plan(&mut self) -> Plan {
+    fn plan(&self) -> Plan {
         let p = self.program;
-        let state = self.tables.state.order.clone();
-        let units = self.tables.units.order.clone();
-        let facts = self.tables.facts.order.clone();
-        let probes = self.tables.probes.order.clone();
-        let invariants = self.tables.invariants.order.clone();
-        let limits = self.tables.limits.order.clone();
-        let tools = self.tables.tools.order.clone();
-        let lifecycles = self.tables.lifecycles.order.clone();
-        let attests = self.tables.attests.order.clone();
+        let t = &self.tables;
         let mut feedback: Vec<&hir::Feedback> = p.feedback.iter().collect();
         feedback.sort_by_key(|provider| &provider.name);
         let mut goals: Vec<&hir::Goal> = p.goals.iter().collect();
         goals.sort_by_key(|goal| &goal.name);
-        let contracts = self.tables.contracts.order.clone();
         Plan {
             edition: p.edition,
             guard: p.guard.clone(),
             shadow: p.shadow,
             default_allow: p.default_allow,
             deadline: p.deadline,
-            types: self.tables.type_rows(),
-            state: state.iter().map(|at| self.state_var(&p.state[*at])).collect(),
-            units: units.iter().map(|at| self.unit(&p.units[*at])).collect(),
-            limits: limits.iter().map(|at| self.limit(&p.limits[*at])).collect(),
-            regexes: self.tables.regexes.iter().map(|r| r.to_string()).collect(),
-            paths: self.tables.paths.iter().cloned().collect(),
-            invariants: invariants.iter().map(|at| self.invariant(&p.invariants[*at])).collect(),
-            monitors: self.tables.monitors.values().cloned().collect(),
-            indexes: self.tables.indexes.clone(),
-            windows: self.tables.windows.clone(),
-            facts: facts.iter().map(|at| self.fact(&p.facts[*at])).collect(),
-            commands: self.tables.commands.iter().cloned().collect(),
-            probes: probes.iter().map(|at| self.probe(&p.probes[*at])).collect(),
+            types: t.type_rows(),
+            state: t.state.lowered(|at| self.state_var(&p.state[at])),
+            units: t.units.lowered(|at| self.unit(&p.units[at])),
+            limits: t.limits.lowered(|at| self.limit(&p.limits[at])),
+            regexes: t.regexes.iter().map(|r| r.to_string()).collect(),
+            paths: t.paths.iter().cloned().collect(),
+            invariants: t.invariants.lowered(|at| self.invariant(&p.invariants[at])),
+            monitors: t.monitors.values().cloned().collect(),
+            indexes: t.indexes.clone(),
+            windows: t.windows.clone(),
+            facts: t.facts.lowered(|at| self.fact(&p.facts[at])),
+            commands: t.commands.iter().cloned().collect(),
+            probes: t.probes.lowered(|at| self.probe(&p.probes[at])),
             sources: self.sources(),
-            origins: self.tables.origins,
-            mentions: self.tables.mentions,
-            confidential: self.tables.confidential,
-            lifecycles: lifecycles.iter().map(|at| self.lifecycle(&p.lifecycles[*at])).collect(),
+            origins: t.origins,
+            mentions: t.mentions,
+            confidential: t.confidential,
+            lifecycles: t.lifecycles.lowered(|at| self.lifecycle(&p.lifecycles[at])),
             feedback: feedback.iter().map(|f| self.feedback(f)).collect(),
-            attests: attests.iter().map(|at| self.attest(&p.attests[*at])).collect(),
+            attests: t.attests.lowered(|at| self.attest(&p.attests[at])),
             completion: p.completion.as_ref().map(|completion| self.completion(completion)),
             goals: goals.iter().map(|goal| self.goal(goal)).collect(),
-            coercions: self.tables.coercions(),
-            contracts: contracts.iter().map(|at| self.contract(&p.contracts[*at])).collect(),
-            tools: tools.iter().map(|at| self.tool(*at)).collect(),
+            coercions: t.coercions(),
+            contracts: t.contracts.lowered(|at| self.contract(&p.contracts[at])),
+            tools: t.tools.lowered(|at| self.tool(at)),
             proofs: Vec::new(),
         }
     }
 
-    fn state_var(&mut self, var: &hir::StateVar) -> plan::StateVar {
+    fn state_var(&self, var: &hir::StateVar) -> plan::StateVar {
         plan::StateVar {
             name: var.name.clone(),
             ty: self.tables.ty(&var.ty),
@@ -136,23 +128,22 @@ impl Lowering<'_> {
         }
     }
 
-    fn unit(&mut self, unit: &hir::Unit) -> plan::Unit {
-        let span = self.span(unit.span);
+    fn unit(&self, unit: &hir::Unit) -> plan::Unit {
         plan::Unit {
             name: unit.name.clone(),
             budget: unit.budget,
             host_charged: unit.host_charged,
-            span,
+            span: self.span(unit.span),
         }
     }
 
-    fn limit(&mut self, limit: &hir::Limit) -> plan::Limit {
+    fn limit(&self, limit: &hir::Limit) -> plan::Limit {
         let rule = self.rule(&limit.rule);
         let hir::Limit { count, success, scope, keyed, .. } = *limit;
         plan::Limit { rule, count, success, scope, keyed, ask: limit.ask.clone() }
     }
 
-    fn fact(&mut self, fact: &hir::Fact) -> plan::Fact {
+    fn fact(&self, fact: &hir::Fact) -> plan::Fact {
         plan::Fact {
             name: fact.name.clone(),
             row: self.tables.ty(&hir::Type::Record(fact.row)),
@@ -162,7 +153,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn invariant(&mut self, invariant: &hir::Invariant) -> plan::Invariant {
+    fn invariant(&self, invariant: &hir::Invariant) -> plan::Invariant {
         let mut reads: Vec<u32> = Vec::new();
         invariant.condition.walk(&mut |e| {
             if let hir::ExprKind::State(var) = e.kind {
@@ -186,15 +177,20 @@ impl Lowering<'_> {
         expr::flatten(&self.tables, e)
     }
 
-    fn rule(&mut self, rule: &hir::RuleMeta) -> RuleMeta {
+    fn optional(&self, e: &Option<hir::Expr>) -> Option<plan::Expr> {
+        e.as_ref().map(|e| self.expr(e))
+    }
+
+    fn rule(&self, rule: &hir::RuleMeta) -> RuleMeta {
         let span = self.span(rule.span);
         RuleMeta { owner: rule.owner.clone(), doc: rule.doc.clone(), shadow: rule.shadow, span }
     }
 
     /// Returns a provisional number. The final number follows the order of the plan.
-    fn span(&mut self, span: Span) -> SpanId {
-        self.spans.push(span);
-        (self.spans.len() - 1) as SpanId
+    fn span(&self, span: Span) -> SpanId {
+        let mut spans = self.spans.borrow_mut();
+        spans.push(span);
+        (spans.len() - 1) as SpanId
     }
 
     fn message(&self, message: &hir::Message, params: &[hir::Field]) -> plan::Message {
@@ -233,9 +229,10 @@ impl Lowering<'_> {
     /// Renumbers the spans in the order in which the plan mentions them.
     fn number_spans(&self, plan: &mut Plan, files: &[SourceFile]) -> Sources {
         let lines: Vec<LineStarts> = files.iter().map(|f| LineStarts::new(&f.text)).collect();
+        let found = self.spans.borrow();
         let mut spans = Vec::new();
         let mut number = |id: &mut SpanId| {
-            let span = self.spans[*id as usize];
+            let span = found[*id as usize];
             *id = spans.len() as SpanId;
             spans.push(lines[span.file.0 as usize].place(span));
         };

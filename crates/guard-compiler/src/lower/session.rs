@@ -5,7 +5,7 @@ use crate::hir::{self, ExprKind};
 use guard_plan::plan::{self, CheckKind, Touch};
 
 impl Lowering<'_> {
-    pub(super) fn probe(&mut self, probe: &hir::Probe) -> plan::Probe {
+    pub(super) fn probe(&self, probe: &hir::Probe) -> plan::Probe {
         plan::Probe {
             name: probe.name.clone(),
             returns: self.tables.ty(&probe.returns),
@@ -24,7 +24,7 @@ impl Lowering<'_> {
         }
     }
 
-    pub(super) fn sources(&mut self) -> Vec<plan::Source> {
+    pub(super) fn sources(&self) -> Vec<plan::Source> {
         let program = self.program;
         let mut sources: Vec<plan::Source> = Vec::new();
         for source in &program.sources {
@@ -41,7 +41,7 @@ impl Lowering<'_> {
         sources
     }
 
-    pub(super) fn lifecycle(&mut self, lifecycle: &hir::Lifecycle) -> plan::Lifecycle {
+    pub(super) fn lifecycle(&self, lifecycle: &hir::Lifecycle) -> plan::Lifecycle {
         let states = self.tables.states(lifecycle);
         let numbers = |places: &[usize]| {
             let mut numbers: Vec<u32> = places.iter().map(|at| states.id(*at)).collect();
@@ -49,10 +49,8 @@ impl Lowering<'_> {
             numbers.dedup();
             numbers
         };
-        let span = self.span(lifecycle.span);
-        let order = self.tables.transitions(lifecycle).order;
-        let transitions = order.iter().map(|at| {
-            let transition = &lifecycle.transitions[*at];
+        let transitions = self.tables.transitions(lifecycle).lowered(|at| {
+            let transition = &lifecycle.transitions[at];
             plan::Transition {
                 name: transition.name.clone(),
                 span: self.span(transition.span),
@@ -63,16 +61,15 @@ impl Lowering<'_> {
                 criteria: transition.criteria,
             }
         });
-        let transitions = transitions.collect();
         let mut criteria = lifecycle.criteria.clone();
         criteria.sort_unstable();
         criteria.dedup();
         plan::Lifecycle {
             name: lifecycle.name.clone(),
             doc: lifecycle.doc.clone(),
-            span,
+            span: self.span(lifecycle.span),
             fields: lifecycle.fields.iter().map(|field| self.field(field)).collect(),
-            states: states.order.iter().map(|at| lifecycle.states[*at].clone()).collect(),
+            states: states.lowered(|at| lifecycle.states[at].clone()),
             initial: states.id(lifecycle.initial),
             finals: numbers(&lifecycle.finals),
             transitions,
@@ -93,14 +90,14 @@ impl Lowering<'_> {
         plan::Served { lifecycle: self.tables.lifecycles.id(served.lifecycle), op }
     }
 
-    pub(super) fn feedback(&mut self, feedback: &hir::Feedback) -> plan::Feedback {
+    pub(super) fn feedback(&self, feedback: &hir::Feedback) -> plan::Feedback {
         let span = self.span(feedback.span);
         let mut triggers: Vec<plan::Trigger> =
             feedback.triggers.iter().map(|trigger| self.trigger(trigger)).collect();
         triggers.sort_by_cached_key(|trigger| format!("{trigger:?}"));
         let block = |block: &hir::Block| plan::Block {
             severity: block.severity,
-            when: block.when.as_ref().map(|when| self.expr(when)),
+            when: self.optional(&block.when),
             message: self.message(&block.message, &[]),
             notes: block
                 .notes
@@ -175,7 +172,7 @@ impl Lowering<'_> {
         settled.then_some(reads)
     }
 
-    pub(super) fn completion(&mut self, completion: &hir::Completion) -> plan::Completion {
+    pub(super) fn completion(&self, completion: &hir::Completion) -> plan::Completion {
         let span = self.span(completion.span);
         let mut checks = Vec::new();
         let children = completion.checks.iter().map(|check| self.check(check, &mut checks));
@@ -184,7 +181,7 @@ impl Lowering<'_> {
         plan::Completion { span, at_most: completion.at_most, checks: plan::Checks(checks) }
     }
 
-    pub(super) fn attest(&mut self, attest: &hir::Attest) -> plan::Attest {
+    pub(super) fn attest(&self, attest: &hir::Attest) -> plan::Attest {
         let span = self.span(attest.span);
         let mut dimensions: Vec<plan::Dimension> = Vec::new();
         for (name, check) in &attest.dimensions {
@@ -197,7 +194,7 @@ impl Lowering<'_> {
     }
 
     /// Appends a check after its children, and returns its position.
-    fn check(&mut self, check: &hir::Check, out: &mut Vec<plan::Check>) -> u32 {
+    fn check(&self, check: &hir::Check, out: &mut Vec<plan::Check>) -> u32 {
         let span = self.span(check.span);
         let kind = match &check.kind {
             hir::CheckKind::File(path) => CheckKind::File(self.tables.path(path)),
@@ -229,7 +226,7 @@ impl Lowering<'_> {
         (out.len() - 1) as u32
     }
 
-    pub(super) fn goal(&mut self, goal: &hir::Goal) -> plan::Goal {
+    pub(super) fn goal(&self, goal: &hir::Goal) -> plan::Goal {
         let conditions = goal.conditions.iter().map(|(text, e)| (text.clone(), self.expr(e)));
         let mut conditions: Vec<(String, plan::Expr)> = conditions.collect();
         conditions.sort_by(|a, b| a.0.cmp(&b.0));

@@ -6,9 +6,8 @@ use guard_plan::plan::{self, RuleMeta, Tool};
 
 impl Lowering<'_> {
     /// Returns the plan of a tool, without conflicts and costs, which need the whole plan.
-    pub(super) fn tool(&mut self, declared: hir::ToolId) -> Tool {
+    pub(super) fn tool(&self, declared: hir::ToolId) -> Tool {
         let tool = &self.program.tools[declared];
-        let span = self.span(tool.span);
         let mut tags = tool.tags.clone();
         tags.sort();
         tags.dedup();
@@ -25,33 +24,12 @@ impl Lowering<'_> {
             trust: tool.trust.clone(),
             served: tool.served.map(|served| self.served(served)),
             states: tool.states,
-            prior: None,
             risk: tool.risk,
-            risks: Vec::new(),
             irreversible: tool.irreversible,
-            span,
-            steps: 0,
-            requires: Vec::new(),
-            denies: Vec::new(),
-            limits: Vec::new(),
-            costs: Vec::new(),
-            effects: Vec::new(),
-            frame: Vec::new(),
-            approvals: Vec::new(),
-            ready: Vec::new(),
-            observes: Vec::new(),
-            observe_frame: Vec::new(),
-            learns: Vec::new(),
-            reconciles: Vec::new(),
-            transforms: Vec::new(),
-            privates: Vec::new(),
-            endorsements: Vec::new(),
-            touches: Vec::new(),
-            writes: Vec::new(),
-            indexes: Vec::new(),
-            windows: Vec::new(),
+            span: self.span(tool.span),
             keeps_args: self.tables.keeps_args.contains(&declared),
             keeps_result: self.tables.keeps_result.contains(&declared),
+            ..Tool::default()
         };
         for clause in &tool.clauses {
             self.clause(clause, &tool.params, &mut out);
@@ -75,36 +53,22 @@ impl Lowering<'_> {
 
     fn memories(&self, declared: hir::ToolId, out: &mut Tool) {
         let id = self.tables.tools.id(declared);
-        // Both tables are sorted by tool.
-        let run = |first: usize, end: usize| (first as u32..end as u32).collect();
-        let indexes = &self.tables.indexes;
-        let windows = &self.tables.windows;
-        out.indexes = run(
-            indexes.partition_point(|i| i.tool < id),
-            indexes.partition_point(|i| i.tool <= id),
-        );
-        out.windows = run(
-            windows.partition_point(|w| w.tool < id),
-            windows.partition_point(|w| w.tool <= id),
-        );
+        out.indexes = rows_of(&self.tables.indexes, |index| index.tool, id);
+        out.windows = rows_of(&self.tables.windows, |window| window.tool, id);
     }
 
-    fn replacement(
-        &mut self,
-        replacement: &hir::Replacement,
-        params: &[Field],
-    ) -> plan::Replacement {
+    fn replacement(&self, replacement: &hir::Replacement, params: &[Field]) -> plan::Replacement {
         let value = self.show(&params[replacement.param as usize].wire, &replacement.value, params);
         plan::Replacement { param: replacement.param, value, text: replacement.text.clone() }
     }
 
-    fn clause(&mut self, clause: &Clause, params: &[Field], out: &mut Tool) {
+    fn clause(&self, clause: &Clause, params: &[Field], out: &mut Tool) {
         let rule = self.rule(&clause.rule);
         match &clause.kind {
             ClauseKind::Requires { any_of, when } => out.requires.push(plan::Requires {
                 rule,
                 any_of: any_of.iter().map(|r| self.requirement(r)).collect(),
-                when: when.as_ref().map(|w| self.expr(w)),
+                when: self.optional(when),
             }),
             ClauseKind::Deny { condition, text, because, replacement } => {
                 out.denies.push(plan::Deny {
@@ -113,14 +77,12 @@ impl Lowering<'_> {
                     text: text.clone(),
                     because: because.as_ref().map(|b| self.message(b, params)),
                     shows: self.shows(condition, params),
-                    replacement: replacement
-                        .as_ref()
-                        .map(|replacement| self.replacement(replacement, params)),
+                    replacement: replacement.as_ref().map(|r| self.replacement(r, params)),
                 })
             }
             ClauseKind::Limit { limit, by } => out.limits.push(plan::LimitUse {
                 limit: self.tables.limits.id(*limit),
-                by: by.as_ref().map(|b| self.expr(b)),
+                by: self.optional(by),
                 by_type: by.as_ref().map(|b| self.tables.shown_ty(&b.ty)),
             }),
             ClauseKind::Costs { unit, amount, returned } => {
@@ -145,7 +107,7 @@ impl Lowering<'_> {
                     rule,
                     role: role.clone(),
                     within: *within,
-                    when: when.as_ref().map(|w| self.expr(w)),
+                    when: self.optional(when),
                     because: because.as_ref().map(|b| self.message(b, params)),
                     shows: when.iter().flat_map(|when| self.shows(when, params)).collect(),
                 })
@@ -153,7 +115,16 @@ impl Lowering<'_> {
             ClauseKind::Ready(probe) => {
                 out.ready.push(plan::Ready { rule, probe: self.tables.probes.id(*probe) })
             }
-            effect @ ClauseKind::Effect { .. } => out.effects.extend(self.effect(rule, effect)),
+            ClauseKind::Effect { ranges, when, target, op, value } => {
+                out.effects.push(plan::Effect {
+                    rule,
+                    ranges: self.ranges(ranges),
+                    when: self.optional(when),
+                    target: self.target(target),
+                    op: *op,
+                    value: self.optional(value),
+                })
+            }
             ClauseKind::Observe { target, value, ty, warn } => out.observes.push(plan::Observe {
                 rule,
                 target: self.target(target),
@@ -167,21 +138,21 @@ impl Lowering<'_> {
                 path: path.clone(),
                 value: self.expr(value),
                 ty: self.tables.shown_ty(&value.ty),
-                when: when.as_ref().map(|w| self.expr(w)),
+                when: self.optional(when),
             }),
             ClauseKind::Private { part, to, when } => out.privates.push(plan::PrivatePart {
                 rule,
                 part: self.part(part),
-                to: to.as_ref().map(|to| self.expr(to)),
+                to: self.optional(to),
                 secret: to.as_ref().is_some_and(|to| expr::is_secret(self.program, to, params)),
-                when: when.as_ref().map(|w| self.expr(w)),
+                when: self.optional(when),
             }),
             ClauseKind::Endorse { part, extractor, when } => {
                 out.endorsements.push(plan::Endorsement {
                     rule,
                     part: self.part(part),
                     extractor: *extractor,
-                    when: when.as_ref().map(|w| self.expr(w)),
+                    when: self.optional(when),
                 });
             }
             ClauseKind::Reconcile { condition, text, because } => {
@@ -196,24 +167,12 @@ impl Lowering<'_> {
         }
     }
 
-    fn effect(&self, rule: RuleMeta, effect: &ClauseKind) -> Option<plan::Effect> {
-        let ClauseKind::Effect { ranges, when, target, op, value } = effect else { return None };
-        Some(plan::Effect {
-            rule,
-            ranges: self.ranges(ranges),
-            when: when.as_ref().map(|w| self.expr(w)),
-            target: self.target(target),
-            op: *op,
-            value: value.as_ref().map(|v| self.expr(v)),
-        })
-    }
-
     pub(super) fn learn(&self, rule: RuleMeta, learn: &hir::Learn) -> plan::Learn {
         plan::Learn {
             rule,
             fact: self.tables.facts.id(learn.fact),
             ranges: self.ranges(&learn.ranges),
-            when: learn.when.as_ref().map(|w| self.expr(w)),
+            when: self.optional(&learn.when),
             row: learn.row.iter().map(|e| self.expr(e)).collect(),
         }
     }
@@ -254,6 +213,13 @@ impl Lowering<'_> {
             path: target.path.iter().map(step).collect(),
         }
     }
+}
+
+/// Returns the positions of the rows of a tool in a table that is sorted by tool.
+fn rows_of<T>(table: &[T], tool: fn(&T) -> u32, id: u32) -> Vec<u32> {
+    let first = table.partition_point(|row| tool(row) < id);
+    let end = table.partition_point(|row| tool(row) <= id);
+    (first as u32..end as u32).collect()
 }
 
 /// Visits every rule of a tool, in the order of the span numbers.

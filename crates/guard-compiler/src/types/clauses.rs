@@ -93,20 +93,13 @@ impl<'a> TypeChecker<'a, '_> {
             let mut tool = hir::Tool {
                 name: entry.name.node.clone(),
                 wire_name: entry.decl.real_name.as_ref().unwrap_or(entry.name).node.clone(),
-                title: None,
                 doc: entry.docs.join("\n"),
-                tags: Vec::new(),
                 params: signature.params.clone(),
                 returns: signature.returns.clone(),
                 forms: signature.forms,
-                undecoded: Undecoded::default(),
                 trust: signature.trust.clone(),
-                served: None,
-                states: false,
-                risk: Risk::Low,
-                irreversible: false,
-                clauses: Vec::new(),
                 span: entry.name.span,
+                ..hir::Tool::default()
             };
             let clauses = &governing[at];
             let plain = clauses.iter().map(|g| g.governing);

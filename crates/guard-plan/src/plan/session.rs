@@ -88,7 +88,7 @@ pub enum SourceKind {
 
 /// The trust of a tool's result. The longest path that is a prefix of a part's path decides. If
 /// there is none, `whole` decides.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Trust {
