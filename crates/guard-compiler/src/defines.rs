@@ -248,11 +248,10 @@ pub(crate) fn ordered(uses: &[Vec<(usize, Span)>]) -> (Vec<usize>, Vec<Vec<(usiz
 /// Marks the names that are part of a cycle, and reports the cycles. If cycles share a name, only
 /// the first is reported.
 pub(crate) fn in_circles<'n>(
-    kind: &str,
     count: usize,
     circles: &[Vec<(usize, Span)>],
     name: impl Fn(usize) -> &'n str,
-    report: &mut dyn FnMut(Diagnostic),
+    mut report: impl FnMut(&mut [(&'n str, Span)]),
 ) -> Vec<bool> {
     let mut broken = vec![false; count];
     for circle in circles {
@@ -261,7 +260,7 @@ pub(crate) fn in_circles<'n>(
         }
         circle.iter().for_each(|(at, _)| broken[*at] = true);
         let named = circle.iter().map(|(at, span)| (name(*at), *span));
-        report(errors::define_circle(kind, &named.collect::<Vec<_>>()));
+        report(&mut named.collect::<Vec<_>>());
     }
     broken
 }
@@ -275,8 +274,9 @@ pub(crate) fn written_out(
         defines.items.iter().map(|e| used(defines, e.decl)).collect();
     let (order, circles) = ordered(&uses);
     let name = |at: usize| defines.items[at].name.node.as_str();
-    let broken =
-        in_circles("define", uses.len(), &circles, name, &mut |found| diagnostics.push(found));
+    let broken = in_circles(uses.len(), &circles, name, |circle| {
+        diagnostics.push(errors::define_circle("define", circle));
+    });
     let mut sizes: Vec<Option<WrittenOut>> = vec![None; uses.len()];
     for at in order {
         // A define that uses a define with an error has an error too, and the error was reported.

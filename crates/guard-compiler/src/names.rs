@@ -49,6 +49,11 @@ impl<'a, T> NameTable<'a, T> {
         self.index.get(name).copied()
     }
 
+    /// Returns the position of the name of a declaration.
+    fn span(&self, name: &str) -> Option<Span> {
+        self.peek(name).map(|at| self.items[at].name.span)
+    }
+
     /// Returns all names.
     pub fn names(&self) -> impl Iterator<Item = &'a str> + Clone + '_ {
         self.items.iter().map(|e| e.name.node.as_str())
@@ -130,13 +135,15 @@ struct Collector<'a, 'd> {
     diagnostics: &'d mut Vec<Diagnostic>,
 }
 
+/// The docs of an item, and true if the item comes from the bundled library.
+type ItemDocs<'a> = (&'a [String], bool);
+
 fn add<'a, T>(
     table: &mut NameTable<'a, T>,
     what: &str,
     name: &'a Ident,
     decl: &'a T,
-    docs: &'a [String],
-    bundled: bool,
+    (docs, bundled): ItemDocs<'a>,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let at = table.items.len();
@@ -156,7 +163,7 @@ pub(crate) const BUILTIN_TYPES: [&str; 12] = [
 impl<'a> Collector<'a, '_> {
     fn item(&mut self, item: &'a ast::FileItem, root: bool, bundled: bool) {
         let names = &mut self.names;
-        let docs = item.docs.as_slice();
+        let docs = (item.docs.as_slice(), bundled);
         let d = &mut *self.diagnostics;
         match &item.kind {
             ItemKind::Use(_) => {}
@@ -166,14 +173,16 @@ impl<'a> Collector<'a, '_> {
                 None => names.deadline = Some(deadline),
             },
             ItemKind::Enum(_) | ItemKind::Record(_) | ItemKind::Union(_) | ItemKind::Alias(_) => {
-                self.declared_type(&item.kind, docs, bundled);
+                self.declared_type(&item.kind, docs);
             }
             ItemKind::State(vars) => {
                 for x in vars {
                     // An unqualified name, or `name[key]`, can refer to each of them.
                     match names.other_value(&x.name.node, &names.state) {
                         Some(first) => d.push(errors::duplicate(VALUES, &x.name, first)),
-                        None => add(&mut names.state, "variable", &x.name, x, &x.docs, bundled, d),
+                        None => {
+                            add(&mut names.state, "variable", &x.name, x, (&x.docs, bundled), d)
+                        }
                     }
                 }
             }
@@ -182,56 +191,41 @@ impl<'a> Collector<'a, '_> {
                     d.push(errors::built_in_name("define", &x.name));
                 }
                 Some(first) => d.push(errors::duplicate(VALUES, &x.name, first)),
-                None => add(&mut names.defines, "define", &x.name, x, docs, bundled, d),
+                None => add(&mut names.defines, "define", &x.name, x, docs, d),
             },
-            ItemKind::Budget(x) => add(&mut names.budgets, "budget", &x.unit, x, docs, bundled, d),
-            ItemKind::Tool(x) => self.tool(x, docs, bundled),
-            ItemKind::Group(x) => {
-                if let Some(at) = names.tools.peek(&x.name.node) {
-                    d.push(errors::duplicate(
-                        "tool or group",
-                        &x.name,
-                        names.tools.items[at].name.span,
-                    ));
-                } else {
-                    add(&mut names.groups, "group", &x.name, x, docs, bundled, d);
-                }
-            }
-            ItemKind::Policy(x) => add(&mut names.policies, "policy", &x.name, x, docs, bundled, d),
-            ItemKind::Property(x) => self.property(x, docs, bundled),
-            ItemKind::Invariant(x) => {
-                add(&mut names.invariants, "invariant", &x.name, x, docs, bundled, d)
-            }
+            ItemKind::Budget(x) => add(&mut names.budgets, "budget", &x.unit, x, docs, d),
+            ItemKind::Tool(x) => self.tool(x, docs),
+            ItemKind::Group(x) => match names.tools.span(&x.name.node) {
+                Some(first) => d.push(errors::duplicate("tool or group", &x.name, first)),
+                None => add(&mut names.groups, "group", &x.name, x, docs, d),
+            },
+            ItemKind::Policy(x) => add(&mut names.policies, "policy", &x.name, x, docs, d),
+            ItemKind::Property(x) => self.property(x, docs),
+            ItemKind::Invariant(x) => add(&mut names.invariants, "invariant", &x.name, x, docs, d),
             ItemKind::Fact(x) => match names.other_value(&x.name.node, &names.facts) {
                 Some(first) => d.push(errors::duplicate(VALUES, &x.name, first)),
-                None => add(&mut names.facts, "fact", &x.name, x, docs, bundled, d),
+                None => add(&mut names.facts, "fact", &x.name, x, docs, d),
             },
             ItemKind::Source(x) => names.sources.push(x),
             // The tool and the variable of a statement are declared like any other.
             ItemKind::Statement(x) => names.statements.push(x),
-            ItemKind::Lifecycle(x) => {
-                add(&mut names.lifecycles, "lifecycle", &x.name, x, docs, bundled, d)
-            }
-            ItemKind::Probe(x) => add(&mut names.probes, "probe", &x.name, x, docs, bundled, d),
-            ItemKind::Feedback(x) => {
-                add(&mut names.feedbacks, "feedback", &x.name, x, docs, bundled, d)
-            }
+            ItemKind::Lifecycle(x) => add(&mut names.lifecycles, "lifecycle", &x.name, x, docs, d),
+            ItemKind::Probe(x) => add(&mut names.probes, "probe", &x.name, x, docs, d),
+            ItemKind::Feedback(x) => add(&mut names.feedbacks, "feedback", &x.name, x, docs, d),
             ItemKind::Completion(x) => match names.completion {
                 Some((_, first)) => {
                     d.push(errors::said_twice("the completion", item.span.0, first))
                 }
                 None => names.completion = Some((x, item.span.0)),
             },
-            ItemKind::Attest(x) => add(&mut names.attests, "attest", &x.name, x, docs, bundled, d),
-            ItemKind::Goal(x) => add(&mut names.goals, "goal", &x.name, x, docs, bundled, d),
-            ItemKind::Contract(x) => {
-                add(&mut names.contracts, "contract", &x.name, x, docs, bundled, d)
-            }
+            ItemKind::Attest(x) => add(&mut names.attests, "attest", &x.name, x, docs, d),
+            ItemKind::Goal(x) => add(&mut names.goals, "goal", &x.name, x, docs, d),
+            ItemKind::Contract(x) => add(&mut names.contracts, "contract", &x.name, x, docs, d),
             ItemKind::Test(x) => names.tests.extend(root.then_some((x, item.span.0))),
         }
     }
 
-    fn declared_type(&mut self, kind: &'a ItemKind, docs: &'a [String], bundled: bool) {
+    fn declared_type(&mut self, kind: &'a ItemKind, docs: ItemDocs<'a>) {
         let name = match kind {
             ItemKind::Enum(x) => &x.name,
             ItemKind::Record(x) => &x.name,
@@ -245,40 +239,31 @@ impl<'a> Collector<'a, '_> {
         let names = &mut self.names;
         let d = &mut *self.diagnostics;
         match kind {
-            ItemKind::Enum(x) => add(&mut names.enums, "enum", name, x, docs, bundled, d),
-            ItemKind::Record(x) => add(&mut names.records, "record", name, x, docs, bundled, d),
-            ItemKind::Union(x) => add(&mut names.unions, "union", name, x, docs, bundled, d),
-            ItemKind::Alias(x) => add(&mut names.aliases, "type", name, x, docs, bundled, d),
+            ItemKind::Enum(x) => add(&mut names.enums, "enum", name, x, docs, d),
+            ItemKind::Record(x) => add(&mut names.records, "record", name, x, docs, d),
+            ItemKind::Union(x) => add(&mut names.unions, "union", name, x, docs, d),
+            ItemKind::Alias(x) => add(&mut names.aliases, "type", name, x, docs, d),
             _ => {}
         }
     }
 
-    fn property(&mut self, property: &'a ast::Property, docs: &'a [String], bundled: bool) {
+    fn property(&mut self, property: &'a ast::Property, docs: ItemDocs<'a>) {
         let names = &mut self.names;
         let name = &property.policy.name;
         if names.policies.peek(&name.node).is_none() {
             names.properties.insert(&name.node, property.mode);
         }
         let policies = &mut names.policies;
-        add(
-            policies,
-            "policy or property",
-            name,
-            &property.policy,
-            docs,
-            bundled,
-            self.diagnostics,
-        );
+        add(policies, "policy or property", name, &property.policy, docs, self.diagnostics);
     }
 
-    fn tool(&mut self, tool: &'a ast::Tool, docs: &'a [String], bundled: bool) {
-        if let Some(at) = self.names.groups.peek(&tool.name.node) {
-            let first = self.names.groups.items[at].name.span;
+    fn tool(&mut self, tool: &'a ast::Tool, docs: ItemDocs<'a>) {
+        if let Some(first) = self.names.groups.span(&tool.name.node) {
             self.diagnostics.push(errors::duplicate("tool or group", &tool.name, first));
             return;
         }
         let known = self.names.tools.items.len();
-        add(&mut self.names.tools, "tool", &tool.name, tool, docs, bundled, self.diagnostics);
+        add(&mut self.names.tools, "tool", &tool.name, tool, docs, self.diagnostics);
         if known == self.names.tools.items.len() {
             return;
         }
@@ -310,10 +295,9 @@ impl Names<'_> {
     /// Returns the variable, fact or define of this name and the position of its declaration. All
     /// three kinds share one namespace.
     pub fn value(&self, name: &str) -> Option<(&'static str, Span)> {
-        let state = self.state.peek(name).map(|at| ("variable", self.state.items[at].name.span));
-        let fact = || self.facts.peek(name).map(|at| ("fact", self.facts.items[at].name.span));
-        let define = |at: usize| ("define", self.defines.items[at].name.span);
-        state.or_else(fact).or_else(|| self.defines.peek(name).map(define))
+        let state = self.state.span(name).map(|span| ("variable", span));
+        let fact = || self.facts.span(name).map(|span| ("fact", span));
+        state.or_else(fact).or_else(|| self.defines.span(name).map(|span| ("define", span)))
     }
 
     /// Like [`Names::value`], but without the declaration's own table, which reports duplicates

@@ -51,13 +51,14 @@ pub(crate) fn tool_name(wire: &str, names: &mut BTreeSet<String>) -> String {
     if ITEM_WORDS.contains(&name.as_str()) {
         name = format!("_{name}");
     }
-    let base = name.clone();
-    let mut number = 2;
-    while !names.insert(name.clone()) {
-        name = format!("{base}_{number}");
-        number += 1;
-    }
-    name
+    unique(name, "_", |name| names.insert(name.to_owned()))
+}
+
+/// Returns a name, with a number behind it if the name is taken.
+pub(crate) fn unique(base: String, before: &str, mut take: impl FnMut(&str) -> bool) -> String {
+    let numbered = (2..).map(|number| format!("{base}{before}{number}"));
+    let mut names = std::iter::once(base.clone()).chain(numbered);
+    names.find(|name| take(name)).unwrap_or(base)
 }
 
 /// Returns the documentation comments of a text.
@@ -115,13 +116,7 @@ pub(crate) fn type_name(tool: &str, path: &str, names: &mut BTreeSet<String>) ->
     if !base.starts_with(|c: char| c.is_ascii_alphabetic()) {
         base.insert(0, 'T');
     }
-    let mut name = base.clone();
-    let mut number = 2;
-    while !names.insert(name.clone()) {
-        name = format!("{base}{number}");
-        number += 1;
-    }
-    name
+    unique(base, "", |name| names.insert(name.to_owned()))
 }
 
 /// The declaration of one tool, in parts.

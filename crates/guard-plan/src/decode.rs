@@ -82,6 +82,12 @@ impl<'s> Trail<'s> {
         }
     }
 
+    /// Reports a problem because of which there is no value.
+    fn refused<T>(&mut self, message: String) -> Option<T> {
+        self.problem(message);
+        None
+    }
+
     /// Takes one step, runs the function, and goes back.
     fn at<T>(&mut self, step: PathStep<'s>, go: impl FnOnce(&mut Self) -> T) -> T {
         // The keys of a secret map are as secret as its values.
@@ -149,7 +155,7 @@ impl Decoder<'_> {
         json: &Json,
     ) -> Result<Vec<Value>, Vec<DecodeProblem>> {
         let mut trail = Trail::default();
-        let values = self.fields(None, params, json, "parameter", &mut trail);
+        let values = self.fields(None, None, params, json, "parameter", &mut trail);
         finish(values, trail)
     }
 
@@ -168,32 +174,31 @@ impl Decoder<'_> {
         finish(value, trail)
     }
 
+    /// Decodes the fields of a record, or of a case of a union with this tag.
     fn fields<'s>(
         &'s self,
         record: Option<TypeId>,
+        tag: Option<&str>,
         fields: &'s [Field],
         json: &'s Json,
         what: &str,
         trail: &mut Trail<'s>,
     ) -> Option<Vec<Value>> {
         let Json::Object(members) = json else {
-            trail.problem(format!("expected an object, found {}", json.kind()));
-            return None;
+            return trail.refused(format!("expected an object, found {}", json.kind()));
         };
         let mut values = Vec::with_capacity(fields.len());
         for (at, field) in fields.iter().enumerate() {
             values.extend(self.field(field, self.forms(record, at), json.get(&field.name), trail));
         }
-        if !self.open {
-            for (key, _) in members {
-                if !fields.iter().any(|field| *field.name == **key) {
-                    let (step, message) = if trail.secret {
-                        (render::SECRET, format!("is an unknown {what}"))
-                    } else {
-                        (&**key, unknown(what, key, fields))
-                    };
-                    trail.at(PathStep::Field(step), |trail| trail.problem(message));
-                }
+        for (key, _) in members.iter().filter(|(key, _)| !self.open && tag != Some(&**key)) {
+            if !fields.iter().any(|field| *field.name == **key) {
+                let (step, message) = if trail.secret {
+                    (render::SECRET, format!("is an unknown {what}"))
+                } else {
+                    (&**key, unknown(what, key, fields))
+                };
+                trail.at(PathStep::Field(step), |trail| trail.problem(message));
             }
         }
         (values.len() == fields.len()).then_some(values)
@@ -225,8 +230,7 @@ impl Decoder<'_> {
             None if matches!(self.def(field.ty), Some(TypeDef::Option { .. })) => Some(Value::None),
             None => {
                 let expected = render::type_name(self.types, field.ty);
-                trail.problem(format!("is missing, expected {expected}"));
-                None
+                trail.refused(format!("is missing, expected {expected}"))
             }
         });
         trail.secret = outer;
@@ -246,8 +250,7 @@ impl Decoder<'_> {
             Some(TypeDef::Decimal { .. }) if is_number => NOT_EXACT,
             _ => "",
         };
-        trail.problem(format!("expected {expected}, found {found}{why}"));
-        None
+        trail.refused(format!("expected {expected}, found {found}{why}"))
     }
 
     fn value<'s>(
@@ -258,8 +261,7 @@ impl Decoder<'_> {
         trail: &mut Trail<'s>,
     ) -> Option<Value> {
         let Some(def) = self.def(ty) else {
-            trail.problem("its type is unknown".into());
-            return None;
+            return trail.refused("its type is unknown".into());
         };
         let value = match (def, json) {
             (TypeDef::Option { .. }, Json::Null) => return Some(Value::None),
@@ -282,20 +284,13 @@ impl Decoder<'_> {
                     // Neither its length nor its text is shown.
                     (TypeDef::String { .. }, Value::String(_)) => {
                         let expected = render::type_name(self.types, ty);
-                        trail.problem(format!("the text does not fit its type, {expected}"));
-                        None
+                        trail.refused(format!("the text does not fit its type, {expected}"))
                     }
                     _ => self.expected(ty, json, trail),
                 },
-                Some(message) => {
-                    trail.problem(message);
-                    None
-                }
+                Some(message) => trail.refused(message),
             },
-            Err(Some(why)) => {
-                trail.problem(why);
-                None
-            }
+            Err(Some(why)) => trail.refused(why),
             Err(None) => self.expected(ty, json, trail),
         }
     }
@@ -319,14 +314,14 @@ impl Decoder<'_> {
         match def {
             TypeDef::String { .. } if is_unreadable(text) => Err(Some(UNREADABLE.into())),
             TypeDef::String { .. } | TypeDef::Command => Ok(Value::String(text.into())),
-            TypeDef::Path => match path::normalise(self.workspace, text) {
-                Ok(path) => Ok(Value::Path(path.into())),
-                Err(error) => Err(Some(error.to_string())),
-            },
-            TypeDef::Url => match Url::parse(text) {
-                Ok(url) => Ok(Value::Url(Box::new(url))),
-                Err(error) => Err(Some(error.to_string())),
-            },
+            TypeDef::Path => {
+                let path = path::normalise(self.workspace, text);
+                path.map(|path| Value::Path(path.into())).map_err(|why| Some(why.to_string()))
+            }
+            TypeDef::Url => {
+                let url = Url::parse(text);
+                url.map(|url| Value::Url(Box::new(url))).map_err(|why| Some(why.to_string()))
+            }
             TypeDef::Duration { .. } => time::parse_duration(text).map(Value::Duration).ok_or(None),
             TypeDef::Time { format: None } => {
                 time::parse_rfc3339(text).map(Value::Time).ok_or(None)
@@ -353,7 +348,9 @@ impl Decoder<'_> {
     ) -> Option<Value> {
         let value = match (def, json) {
             (TypeDef::Record { fields, .. }, _) => {
-                return self.fields(Some(ty), fields, json, "field", trail).map(Value::Record);
+                return self
+                    .fields(Some(ty), None, fields, json, "field", trail)
+                    .map(Value::Record);
             }
             (TypeDef::Union { tag, cases, .. }, _) => {
                 return self.case(tag, cases, json, trail).map(Value::Record);
@@ -387,11 +384,10 @@ impl Decoder<'_> {
             }
             _ => return self.expected(ty, json, trail),
         };
-        if let Some(message) = self.refinement(ty, &value) {
-            trail.problem(message);
-            return None;
+        match self.refinement(ty, &value) {
+            Some(message) => trail.refused(message),
+            None => Some(value),
         }
-        Some(value)
     }
 
     /// Returns the fields of the record that the tag names.
@@ -402,47 +398,29 @@ impl Decoder<'_> {
         json: &'s Json,
         trail: &mut Trail<'s>,
     ) -> Option<Vec<Value>> {
-        let Json::Object(members) = json else {
-            trail.problem(format!("expected an object, found {}", json.kind()));
-            return None;
-        };
+        if !matches!(json, Json::Object(_)) {
+            return trail.refused(format!("expected an object, found {}", json.kind()));
+        }
         let texts = || cases.iter().map(|case| case.tag.as_str());
         let said = json.get(tag);
         let case = said.and_then(|said| cases.iter().find(|case| said.as_str() == Some(&case.tag)));
         let Some(case) = case else {
             let expected = texts().map(|text| format!("\"{text}\"")).collect::<Vec<_>>().join(", ");
-            trail.at(PathStep::Field(tag), |trail| match said {
-                None => trail.problem(format!("is missing, expected one of {expected}")),
+            return trail.at(PathStep::Field(tag), |trail| match said {
+                None => trail.refused(format!("is missing, expected one of {expected}")),
                 Some(said) => {
                     let found = found(said, trail.secret);
                     let near = said.as_str().and_then(|said| crate::near::nearest(said, texts()));
                     let near =
                         near.map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
-                    trail.problem(format!("expected one of {expected}, found {found}{near}"));
+                    trail.refused(format!("expected one of {expected}, found {found}{near}"))
                 }
             });
-            return None;
         };
         let Some(TypeDef::Record { fields, .. }) = self.def(case.ty) else {
-            trail.problem("its type is unknown".into());
-            return None;
+            return trail.refused("its type is unknown".into());
         };
-        let mut values = Vec::with_capacity(fields.len());
-        for (at, field) in fields.iter().enumerate() {
-            let forms = self.forms(Some(case.ty), at);
-            values.extend(self.field(field, forms, json.get(&field.name), trail));
-        }
-        for (key, _) in members {
-            if !self.open && **key != *tag && fields.iter().all(|field| *field.name != **key) {
-                let (step, message) = if trail.secret {
-                    (render::SECRET, "is an unknown field".into())
-                } else {
-                    (&**key, unknown("field", key, fields))
-                };
-                trail.at(PathStep::Field(step), |trail| trail.problem(message));
-            }
-        }
-        (values.len() == fields.len()).then_some(values)
+        self.fields(Some(case.ty), Some(tag), fields, json, "field", trail)
     }
 
     fn items<'s>(

@@ -143,6 +143,11 @@ impl Expr {
         }
     }
 
+    /// Returns true if a test is true for the expression or for anything below it.
+    pub fn any(&self, test: &mut dyn FnMut(&Expr) -> bool) -> bool {
+        test(self) || self.children().into_iter().any(|child| child.any(test))
+    }
+
     /// Visits the expression and everything below it.
     pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
         visit(self);

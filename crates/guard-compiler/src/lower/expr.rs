@@ -129,19 +129,15 @@ fn node(t: &Tables, e: &Expr, out: &mut Vec<Node>) -> Node {
 
 /// Returns true if the expression reads a value marked `secret`.
 pub(crate) fn is_secret(program: &Program, e: &Expr, params: &[Field]) -> bool {
-    let mut secret = false;
-    e.walk(&mut |part| {
-        secret |= match &part.kind {
-            ExprKind::Param(at) => params.get(*at as usize).is_some_and(|p| p.secret),
-            ExprKind::LastArg(tool, at) => program.tools[*tool].params[*at as usize].secret,
-            ExprKind::Field(record, at) => match record.ty.required() {
-                crate::hir::Type::Record(id) => program.records[*id].fields[*at as usize].secret,
-                _ => false,
-            },
+    e.any(&mut |part| match &part.kind {
+        ExprKind::Param(at) => params.get(*at as usize).is_some_and(|p| p.secret),
+        ExprKind::LastArg(tool, at) => program.tools[*tool].params[*at as usize].secret,
+        ExprKind::Field(record, at) => match record.ty.required() {
+            crate::hir::Type::Record(id) => program.records[*id].fields[*at as usize].secret,
             _ => false,
-        };
-    });
-    secret
+        },
+        _ => false,
+    })
 }
 
 /// Returns the outermost readable places of an expression: parameters, variables, their parts,
@@ -191,18 +187,14 @@ fn is_named_value(e: &Expr) -> bool {
     if e.name.is_none() || *e.ty.required() == crate::hir::Type::Bool {
         return false;
     }
-    let mut varies = false;
-    e.walk(&mut |part| {
-        varies |= match &part.kind {
-            ExprKind::Called { .. } | ExprKind::Failed { .. } | ExprKind::Exists(_) => true,
-            ExprKind::Now | ExprKind::Probe(_) | ExprKind::Origin(_) => true,
-            ExprKind::Seen(_) | ExprKind::MayRead(..) => true,
-            ExprKind::LastArg(..) | ExprKind::LastResult(_) | ExprKind::Row(..) => true,
-            ExprKind::Known(..) | ExprKind::Rows(_) => true,
-            _ => part.name.is_none() && is_place(part),
-        };
-    });
-    varies
+    e.any(&mut |part| match &part.kind {
+        ExprKind::Called { .. } | ExprKind::Failed { .. } | ExprKind::Exists(_) => true,
+        ExprKind::Now | ExprKind::Probe(_) | ExprKind::Origin(_) => true,
+        ExprKind::Seen(_) | ExprKind::MayRead(..) => true,
+        ExprKind::LastArg(..) | ExprKind::LastResult(_) | ExprKind::Row(..) => true,
+        ExprKind::Known(..) | ExprKind::Rows(_) => true,
+        _ => part.name.is_none() && is_place(part),
+    })
 }
 
 /// Formats a place in the author's notation.

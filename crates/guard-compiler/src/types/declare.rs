@@ -439,28 +439,12 @@ pub(super) fn record_in(mut ty: &Type) -> Option<(usize, usize)> {
 }
 
 fn is_constant(e: &hir::Expr) -> bool {
-    let mut constant = true;
-    e.walk(&mut |e| {
-        use hir::ExprKind::*;
-        constant &= matches!(
-            e.kind,
-            None | Bool(_)
-                | Int(_)
-                | Decimal(_)
-                | String(_)
-                | Path(_)
-                | Duration(_)
-                | Time(_)
-                | Enum(_)
-                | Url(_)
-                | List(_)
-                | Set(_)
-                | Map(_)
-                | Record(_)
-                | Error
-        );
-    });
-    constant
+    use hir::ExprKind::*;
+    !e.any(&mut |e| {
+        let plain = matches!(e.kind, None | Bool(_) | Int(_) | Decimal(_) | String(_) | Enum(_));
+        let read = matches!(e.kind, Path(_) | Url(_) | Duration(_) | Time(_) | Error);
+        !(plain || read || matches!(e.kind, List(_) | Set(_) | Map(_) | Record(_)))
+    })
 }
 
 /// Returns the marks of a field that only a column may have.

@@ -218,9 +218,7 @@ impl<'a> TypeChecker<'a, '_> {
             let Defined { params, ty, .. } = self.defines[at].clone();
             let mut scope = Scope::new(names, ExprPlace::Define, &params, MissingMeaning::Any);
             let value = self.by_itself(|checker| checker.value(&entry.decl.value, &ty, &mut scope));
-            let mut broken = value.ty == Type::Error;
-            value.walk(&mut |part| broken |= part.ty == Type::Error);
-            self.defines[at].broken = broken;
+            self.defines[at].broken = value.any(&mut |part| part.ty == Type::Error);
         }
     }
 

@@ -91,7 +91,9 @@ impl<'s> Lets<'s> {
         let uses: Vec<Vec<(usize, Span)>> = self.items.iter().map(uses).collect();
         let (order, circles) = ordered(&uses);
         let name = |at: usize| self.items[at].name.node.as_str();
-        let broken = in_circles("let", uses.len(), &circles, name, report);
+        let broken = in_circles(uses.len(), &circles, name, |circle| {
+            report(errors::define_circle("let", circle));
+        });
         for at in order {
             if broken[at] || uses[at].iter().any(|(used, _)| self.items[*used].size.is_none()) {
                 continue;

@@ -3,6 +3,7 @@
 use super::TypeChecker;
 use super::narrow;
 use super::scope::{MissingMeaning, Scope};
+use super::secrets::reads_local;
 use super::typed::{boxed, broken, typed};
 use crate::errors;
 use crate::hir::{Expr, ExprKind, MapKey, Type};
@@ -345,9 +346,6 @@ fn swallowed(op: Quantifier, body: &ast::Expr, typed: &Expr, slots: &[u32]) -> O
         }
         _ => return None,
     };
-    let mut is_bound = last.ty == Type::Error;
-    last.walk(&mut |part| {
-        is_bound |= matches!(&part.kind, ExprKind::Local(slot) if slots.contains(slot));
-    });
+    let is_bound = last.ty == Type::Error || reads_local(last, &slots);
     (!is_bound).then_some(written.span)
 }

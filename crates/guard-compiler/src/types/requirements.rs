@@ -2,11 +2,11 @@
 
 use super::TypeChecker;
 use super::scope::Scope;
+use crate::defines::{in_circles, ordered};
 use crate::errors;
 use crate::hir::{self, Clause, ClauseKind, ToolId};
 use guard_syntax::ast;
 use guard_syntax::span::Span;
-use std::collections::HashSet;
 
 impl TypeChecker<'_, '_> {
     /// Types the alternatives of a `requires`. Their keys are read only if its `when` holds.
@@ -47,54 +47,21 @@ impl TypeChecker<'_, '_> {
     pub(super) fn requirement_cycles(&mut self) {
         let edges: Vec<Vec<(ToolId, Span)>> =
             self.program.tools.iter().map(certain_requirements).collect();
-        let mut mark = vec![0u8; edges.len()];
-        // If cycles share a tool, only the first is reported.
-        let mut reported: HashSet<ToolId> = HashSet::new();
-        for start in 0..edges.len() {
-            let mut path: Vec<(ToolId, usize)> = vec![(start, 0)];
-            while let Some((at, next)) = path.pop() {
-                if next == 0 && mark[at] != 0 {
-                    continue;
-                }
-                mark[at] = 1;
-                let Some((inner, _)) = edges[at].get(next) else {
-                    mark[at] = 2;
-                    continue;
-                };
-                path.push((at, next + 1));
-                match mark[*inner] {
-                    0 => path.push((*inner, 0)),
-                    1 => self.report_cycle(&path, *inner, &edges, &mut reported),
-                    _ => {}
-                }
-            }
-        }
-    }
-
-    fn report_cycle(
-        &mut self,
-        path: &[(ToolId, usize)],
-        closing: ToolId,
-        edges: &[Vec<(ToolId, Span)>],
-        reported: &mut HashSet<ToolId>,
-    ) {
-        let Some(from) = path.iter().position(|(at, _)| *at == closing) else {
-            return;
-        };
-        if path[from..].iter().any(|(at, _)| reported.contains(at)) {
-            return;
-        }
-        reported.extend(path[from..].iter().map(|(at, _)| *at));
-        let mut cycle: Vec<(String, Span)> = path[from..]
-            .iter()
-            .map(|(at, next)| (self.program.tools[*at].name.clone(), edges[*at][next - 1].1))
-            .collect();
-        // Start with the alphabetically first name, so that the report does not depend on the order
-        // of items.
-        let first = (0..cycle.len()).min_by_key(|at| cycle[*at].0.clone()).unwrap_or(0);
-        cycle.rotate_left(first);
-        let named: Vec<(&str, Span)> = cycle.iter().map(|(n, s)| (n.as_str(), *s)).collect();
-        self.report(errors::requirement_cycle(&named));
+        let tools = &self.program.tools;
+        let mut cycles = Vec::new();
+        in_circles(
+            edges.len(),
+            &ordered(&edges).1,
+            |at| tools[at].name.as_str(),
+            |cycle| {
+                // Start with the alphabetically first name, so that the report does not depend on
+                // the order of items.
+                let first = (0..cycle.len()).min_by_key(|at| cycle[*at].0).unwrap_or(0);
+                cycle.rotate_left(first);
+                cycles.push(errors::requirement_cycle(cycle));
+            },
+        );
+        cycles.into_iter().for_each(|cycle| self.report(cycle));
     }
 }
 

@@ -83,8 +83,7 @@ fn leaks_of(program: &Program, params: &[Field], clause: &ClauseKind) -> Vec<Spa
 fn asked(program: &Program, params: &[Field], root: &Expr, leaks: &mut Vec<Span>) {
     root.walk(&mut |part| {
         let ExprKind::Exists(path) = &part.kind else { return };
-        let mut bound = false;
-        path.walk(&mut |part| bound |= matches!(part.kind, ExprKind::Local(_)));
+        let bound = path.any(&mut |part| matches!(part.kind, ExprKind::Local(_)));
         if is_secret(program, path, params) || (bound && is_secret(program, root, params)) {
             leaks.push(path.span);
         }
@@ -138,12 +137,9 @@ fn is_of_secret(e: &Expr, bound: &[u32]) -> bool {
     *e.ty.required() != Type::Bool && reads_local(e, bound)
 }
 
-fn reads_local(e: &Expr, slots: &[u32]) -> bool {
-    let mut reads = false;
-    e.walk(&mut |part| {
-        reads |= matches!(&part.kind, ExprKind::Local(slot) if slots.contains(slot));
-    });
-    reads
+/// Returns true if an expression reads one of these bound names.
+pub(super) fn reads_local(e: &Expr, slots: &[u32]) -> bool {
+    e.any(&mut |part| matches!(&part.kind, ExprKind::Local(slot) if slots.contains(slot)))
 }
 
 fn leaks(program: &Program, params: &[Field], e: &Expr) -> bool {

@@ -446,9 +446,7 @@ impl<'p> Flow<'p> {
 
 /// Returns true if an error was reported in an expression: it is unknown what it reads.
 fn is_broken(e: &Expr) -> bool {
-    let mut broken = false;
-    e.walk(&mut |part| broken |= matches!(part.kind, ExprKind::Error));
-    broken
+    e.any(&mut |part| matches!(part.kind, ExprKind::Error))
 }
 
 /// Collects the values of a row, including those within records.

@@ -2,6 +2,7 @@
 //! messages.
 
 use super::{TypeChecker, literal, regex};
+use crate::defines::ordered;
 use crate::errors;
 use crate::hir::{BUILTIN_ENUMS, Expr, MapKey, StringBounds, Type};
 use crate::names::BUILTIN_TYPES;
@@ -269,40 +270,16 @@ impl TypeChecker<'_, '_> {
     /// the file.
     pub fn aliases(&mut self) {
         let aliases = &self.names.aliases;
-        let uses: Vec<Vec<usize>> = aliases
-            .items
-            .iter()
-            .map(|a| {
-                let mut out = Vec::new();
-                aliases_in(&a.decl.ty, &mut |name| out.extend(aliases.peek(name)));
-                out
-            })
-            .collect();
-        // 0 unseen, 1 open, 2 done.
-        let mut mark = vec![0u8; uses.len()];
-        for start in 0..uses.len() {
-            let mut open = vec![(start, 0usize)];
-            while let Some((at, next)) = open.pop() {
-                if mark[at] == 2 {
-                    continue;
-                }
-                mark[at] = 1;
-                match uses[at].get(next) {
-                    Some(&inner) => {
-                        open.push((at, next + 1));
-                        match mark[inner] {
-                            0 => open.push((inner, 0)),
-                            1 => self.circular_alias(&open, inner),
-                            _ => {}
-                        }
-                    }
-                    None => {
-                        mark[at] = 2;
-                        let decl = aliases.items[at].decl;
-                        self.aliases[at] = self.ty(&decl.ty);
-                    }
-                }
-            }
+        let used = |ty: &ast::Type| {
+            let mut used = Vec::new();
+            aliases_in(ty, &mut |name| used.extend(aliases.peek(name).map(|at| (at, ty.span))));
+            used
+        };
+        let uses: Vec<_> = aliases.items.iter().map(|alias| used(&alias.decl.ty)).collect();
+        let (order, circles) = ordered(&uses);
+        circles.iter().for_each(|circle| self.circular_alias(circle));
+        for at in order {
+            self.aliases[at] = self.ty(&aliases.items[at].decl.ty);
         }
     }
 
@@ -312,17 +289,13 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    fn circular_alias(&mut self, open: &[(usize, usize)], closing: usize) {
-        let from = open.iter().position(|(at, _)| *at == closing).unwrap_or(0);
-        let named = |at: usize| self.names.aliases.items[at].name;
-        let circle: Vec<&str> = open[from..]
-            .iter()
-            .map(|(at, _)| named(*at).node.as_str())
-            .chain([named(closing).node.as_str()])
-            .collect();
-        let why = format!("a type is defined by itself: {}", errors::chain(&circle));
+    fn circular_alias(&mut self, circle: &[(usize, Span)]) {
+        let named = |(at, _): &(usize, Span)| self.names.aliases.items[*at].name;
+        let closed = circle.iter().chain(circle.first());
+        let names: Vec<&str> = closed.map(|at| named(at).node.as_str()).collect();
+        let why = format!("a type is defined by itself: {}", errors::chain(&names));
         let help = "name a type that exists without it";
-        self.report(errors::impossible_type(named(closing).span, &why, help));
+        self.report(errors::impossible_type(named(&circle[0]).span, &why, help));
     }
 
     fn refine(&mut self, ty: Type, refinement: &Refinement) -> Type {

@@ -12,7 +12,7 @@ mod schema;
 mod security;
 mod yaml;
 
-use crate::text::{guard_name, one_line};
+use crate::text::{guard_name, one_line, unique};
 use crate::tools::{TypeScope, declaration};
 use document::ApiDocument;
 use guard_plan::json::Json;
@@ -236,12 +236,7 @@ fn tool_names(found: &[FoundOperation<'_>]) -> Result<Vec<(String, Option<String
         }
         let folded = folded(&format!("{}_{}", operation.method, operation.path));
         let base = if id.is_empty() { folded } else { format!("{id}_{folded}") };
-        let mut name = base.clone();
-        let mut number = 2;
-        while !taken.insert(name.clone()) {
-            name = format!("{base}_{number}");
-            number += 1;
-        }
+        let name = unique(base, "_", |name| taken.insert(name.to_owned()));
         let note = match owners.get(&id) {
             None => "it has no operationId: its name is made of method and path".to_owned(),
             Some(owner) => {

@@ -4,7 +4,7 @@
 use super::document::ApiDocument;
 use super::schema::SchemaCopier;
 use super::{ApiError, FoundOperation, security};
-use crate::text::one_line;
+use crate::text::{one_line, unique};
 use crate::tools::{has_more_members, is_object, is_required, merged};
 use guard_plan::json::Json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,12 +39,8 @@ impl ApiArguments {
     fn add(&mut self, place: &'static str, name: &str, schema: Json, required: bool) {
         let mut argument = name.to_owned();
         if let Some(other) = self.taken.get(name) {
-            argument = format!("{place}_{name}");
-            let mut number = 2;
-            while self.taken.contains_key(&argument) {
-                argument = format!("{place}_{name}_{number}");
-                number += 1;
-            }
+            let is_free = |name: &str| !self.taken.contains_key(name);
+            argument = unique(format!("{place}_{name}"), "_", is_free);
             self.notes
                 .push(format!("{argument}: {name} of the {place}; {name} is that of the {other}"));
         }
