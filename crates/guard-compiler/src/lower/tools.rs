@@ -64,106 +64,95 @@ impl Lowering<'_> {
 
     fn clause(&self, clause: &Clause, params: &[Field], out: &mut Tool) {
         let rule = self.rule(&clause.rule);
+        use ClauseKind as C;
         match &clause.kind {
-            ClauseKind::Requires { any_of, when } => out.requires.push(plan::Requires {
+            C::Requires { any_of, when } => out.requires.push(plan::Requires {
                 rule,
                 any_of: any_of.iter().map(|r| self.requirement(r)).collect(),
                 when: self.optional(when),
             }),
-            ClauseKind::Deny { condition, text, because, replacement } => {
-                out.denies.push(plan::Deny {
-                    rule,
-                    condition: self.expr(condition),
-                    text: text.clone(),
-                    because: because.as_ref().map(|b| self.message(b, params)),
-                    shows: self.shows(condition, params),
-                    replacement: replacement.as_ref().map(|r| self.replacement(r, params)),
-                })
-            }
-            ClauseKind::Limit { limit, by } => out.limits.push(plan::LimitUse {
+            C::Deny { condition, text, because, replacement } => out.denies.push(plan::Deny {
+                rule,
+                condition: self.expr(condition),
+                text: text.clone(),
+                because: because.as_ref().map(|b| self.message(b, params)),
+                shows: self.shows(condition, params),
+                replacement: replacement.as_ref().map(|r| self.replacement(r, params)),
+            }),
+            C::Limit { limit, by } => out.limits.push(plan::LimitUse {
                 limit: self.tables.limits.id(*limit),
                 by: self.optional(by),
                 by_type: by.as_ref().map(|b| self.tables.shown_ty(&b.ty)),
             }),
-            ClauseKind::Costs { unit, amount, returned } => {
-                out.costs.push(plan::Cost {
-                    rule,
-                    unit: self.tables.units.id(*unit),
-                    amount: self.expr(amount),
-                    returned: *returned,
-                });
-            }
-            ClauseKind::Risk { level, when, text } => out.risks.push(plan::ConditionalRisk {
+            C::Costs { unit, amount, returned } => out.costs.push(plan::Cost {
+                rule,
+                unit: self.tables.units.id(*unit),
+                amount: self.expr(amount),
+                returned: *returned,
+            }),
+            C::Risk { level, when, text } => out.risks.push(plan::ConditionalRisk {
                 rule,
                 level: *level,
                 when: self.expr(when),
                 text: text.clone(),
             }),
-            ClauseKind::Prior { alpha, beta } => {
+            C::Prior { alpha, beta } => {
                 out.prior = Some(plan::Prior { alpha: self.expr(alpha), beta: self.expr(beta) });
             }
-            ClauseKind::Approval { role, within, when, because } => {
-                out.approvals.push(plan::Approval {
-                    rule,
-                    role: role.clone(),
-                    within: *within,
-                    when: self.optional(when),
-                    because: because.as_ref().map(|b| self.message(b, params)),
-                    shows: when.iter().flat_map(|when| self.shows(when, params)).collect(),
-                })
-            }
-            ClauseKind::Ready(probe) => {
+            C::Approval { role, within, when, because } => out.approvals.push(plan::Approval {
+                rule,
+                role: role.clone(),
+                within: *within,
+                when: self.optional(when),
+                because: because.as_ref().map(|b| self.message(b, params)),
+                shows: when.iter().flat_map(|when| self.shows(when, params)).collect(),
+            }),
+            C::Ready(probe) => {
                 out.ready.push(plan::Ready { rule, probe: self.tables.probes.id(*probe) })
             }
-            ClauseKind::Effect { ranges, when, target, op, value } => {
-                out.effects.push(plan::Effect {
-                    rule,
-                    ranges: self.ranges(ranges),
-                    when: self.optional(when),
-                    target: self.target(target),
-                    op: *op,
-                    value: self.optional(value),
-                })
-            }
-            ClauseKind::Observe { target, value, ty, warn } => out.observes.push(plan::Observe {
+            C::Effect { ranges, when, target, op, value } => out.effects.push(plan::Effect {
+                rule,
+                ranges: self.ranges(ranges),
+                when: self.optional(when),
+                target: self.target(target),
+                op: *op,
+                value: self.optional(value),
+            }),
+            C::Observe { target, value, ty, warn } => out.observes.push(plan::Observe {
                 rule,
                 target: self.target(target),
                 value: self.expr(value),
                 ty: self.tables.ty(ty),
                 warn: *warn,
             }),
-            ClauseKind::Learn(learn) => out.learns.push(self.learn(rule, learn)),
-            ClauseKind::Transform { path, value, when } => out.transforms.push(plan::Transform {
+            C::Learn(learn) => out.learns.push(self.learn(rule, learn)),
+            C::Transform { path, value, when } => out.transforms.push(plan::Transform {
                 rule,
                 path: path.clone(),
                 value: self.expr(value),
                 ty: self.tables.shown_ty(&value.ty),
                 when: self.optional(when),
             }),
-            ClauseKind::Private { part, to, when } => out.privates.push(plan::PrivatePart {
+            C::Private { part, to, when } => out.privates.push(plan::PrivatePart {
                 rule,
                 part: self.part(part),
                 to: self.optional(to),
                 secret: to.as_ref().is_some_and(|to| expr::is_secret(self.program, to, params)),
                 when: self.optional(when),
             }),
-            ClauseKind::Endorse { part, extractor, when } => {
-                out.endorsements.push(plan::Endorsement {
-                    rule,
-                    part: self.part(part),
-                    extractor: *extractor,
-                    when: self.optional(when),
-                });
-            }
-            ClauseKind::Reconcile { condition, text, because } => {
-                out.reconciles.push(plan::Reconcile {
-                    rule,
-                    condition: self.expr(condition),
-                    text: text.clone(),
-                    because: because.as_ref().map(|b| self.message(b, params)),
-                    shows: self.shows(condition, params),
-                });
-            }
+            C::Endorse { part, extractor, when } => out.endorsements.push(plan::Endorsement {
+                rule,
+                part: self.part(part),
+                extractor: *extractor,
+                when: self.optional(when),
+            }),
+            C::Reconcile { condition, text, because } => out.reconciles.push(plan::Reconcile {
+                rule,
+                condition: self.expr(condition),
+                text: text.clone(),
+                because: because.as_ref().map(|b| self.message(b, params)),
+                shows: self.shows(condition, params),
+            }),
         }
     }
 

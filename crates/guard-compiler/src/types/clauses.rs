@@ -28,7 +28,7 @@ const RISKS: [(&str, Risk); 4] = [
     ("critical", Risk::Critical),
 ];
 
-/// What happens to observed variables if a result does not decode, by keyword.
+/// The treatments of observed variables if a result does not decode, by keyword.
 const REACTIONS: [(&str, Undecoded); 3] =
     [("clear", Undecoded::Clear), ("keep", Undecoded::Keep), ("halt", Undecoded::Halt)];
 
