@@ -6,8 +6,20 @@ use guard_plan::plan::{Expr, Node, Plan, Tool, Touch, VarId};
 
 /// Guards of which `t` breaks `i`, or the type of `o`.
 pub const NEARLY_KEPT: &str = include_str!("../suite/proofs/nearly_kept.txt");
+/// Guards of which something is not so in some session, or nothing is said.
+pub const OPEN: &str = include_str!("../suite/proofs/open.txt");
 /// Guards that are proved as a whole.
 pub const KEPT: &str = include_str!("../suite/proofs/kept.txt");
+/// Guards that are proved by bounds of their sessions.
+pub const BOUNDED: &str = include_str!("../suite/proofs/bounded.txt");
+/// Guards that no bound of their sessions proves.
+pub const NEARLY_BOUNDED: &str = include_str!("../suite/proofs/nearly_bounded.txt");
+/// Conditions that a pass of the optimizer rewrites, after a title and a blank line.
+pub const CONDITIONS: &str = include_str!("../suite/proofs/conditions.txt");
+/// Scenarios of one step.
+pub const STEPS: &str = include_str!("../suite/proofs/steps.txt");
+/// Scenarios of sessions.
+pub const BOUNDS: &str = include_str!("../suite/proofs/bounds.txt");
 /// Guards whose property does not follow.
 const NOT_IMPLIED: &str = include_str!("../suite/proofs/not_implied.txt");
 
@@ -17,6 +29,16 @@ const COMPARED: &str = include_str!("../suite/proofs/compared.txt");
 /// The cases of a file: the title of each, and its guard.
 pub fn cases(file: &str) -> impl Iterator<Item = (&str, &str)> {
     file.split("\n== ").skip(1).filter_map(|case| case.split_once('\n'))
+}
+
+/// The scenarios of a file: the state of each, its invariant, and its tools or the body of one.
+pub fn scenarios(file: &str) -> Vec<(&str, &str, &str)> {
+    let scenario = |text| -> Option<(&str, &str, &str)> {
+        let (state, rest) = str::split_once(text, "\ninvariant ")?;
+        let (invariant, tools) = rest.split_once('\n')?;
+        Some((state, invariant, tools))
+    };
+    file.trim_end().split("\n\n").filter_map(scenario).collect()
 }
 
 /// A property that does not follow is not proved.

@@ -4,7 +4,6 @@
 //! same; no claim that is proved may be what refuses a call; and the memory of every moment must be one that the kernel with proofs takes
 //! up, which looks at every bound.
 
-pub mod cases;
 pub mod grammar;
 
 use guard_compiler::CompilerOutput;
