@@ -96,17 +96,23 @@ pub(crate) struct Classes<'p> {
     pub samples: Samples,
 }
 
-/// The context of an expression: its tool, its result and its bound variables.
-#[derive(Default)]
-struct ClassContext {
+/// The context of an expression: the session that computes constants, the tool, its result and the bound variables.
+struct ClassContext<'r, 'p> {
+    session: &'r ReferenceSession<'p>,
     tool: Option<ToolId>,
     result: Option<usize>,
     locals: HashMap<u32, usize>,
 }
 
+impl<'r, 'p> ClassContext<'r, 'p> {
+    fn new(session: &'r ReferenceSession<'p>, tool: Option<ToolId>, result: Option<usize>) -> Self {
+        ClassContext { session, tool, result, locals: HashMap::new() }
+    }
+}
+
 impl<'p> Classes<'p> {
     /// The classes of a guard; constants are computed in `session`, a fresh one.
-    pub fn new(program: &'p Program, session: &ReferenceSession) -> Self {
+    pub fn new(program: &'p Program, session: &ReferenceSession<'p>) -> Self {
         let mut classes = Classes {
             program,
             nodes: HashMap::new(),

@@ -1,7 +1,6 @@
 //! The classes of the operands and results of builtins.
 
 use super::{ClassContext, Classes, Hint, ValuePlace, is_constant};
-use crate::analysis::reference::ReferenceSession;
 use crate::hir::{Expr, ExprKind as K, Type};
 use guard_plan::builtin::Builtin as B;
 use guard_plan::decimal;
@@ -13,9 +12,9 @@ impl<'p> Classes<'p> {
         &self,
         node: Option<usize>,
         e: &Expr,
-        session: &ReferenceSession,
+        cx: &ClassContext<'_, 'p>,
     ) -> Vec<String> {
-        if let Ok(Value::String(text)) = session.closed(e, &|_| None)
+        if let Ok(Value::String(text)) = cx.session.closed(e, &|_| None)
             && is_constant(e)
         {
             return vec![text.into()];
@@ -51,15 +50,12 @@ impl<'p> Classes<'p> {
         &mut self,
         builtin: B,
         args: &'p [Expr],
-        cx: &mut ClassContext,
-        session: &ReferenceSession,
+        cx: &mut ClassContext<'_, 'p>,
     ) -> Option<usize> {
-        let nodes: Vec<Option<usize>> =
-            args.iter().map(|arg| self.visit(arg, cx, session)).collect();
-        nodes.iter().for_each(|node| self.mark_opaque(*node));
+        let nodes: Vec<Option<usize>> = args.iter().map(|arg| self.visit_opaque(arg, cx)).collect();
         let first = nodes.first().copied().flatten();
         let texts = match args.get(1) {
-            Some(arg) => self.constants(nodes[1], arg, session),
+            Some(arg) => self.constants(nodes[1], arg, cx),
             None => Vec::new(),
         };
         match builtin {
