@@ -208,11 +208,11 @@ fn hope_leads_on() {
 
 #[test]
 fn a_history_is_progress_too() {
-    let calls = expr([
+    let calls = compare(
         Node::Calls { tool: 0, failures: false, window: None },
+        CompareOp::Ge,
         Node::Int(2),
-        Node::Compare(CompareOp::Ge, 0, 1),
-    ]);
+    );
     let called = expr([Node::Called { tool: 1, key: None, since: None, within: None }]);
     let mut plan = plan();
     plan.tools = vec![tool("a", &[]), tool("b", &[])];
@@ -272,8 +272,7 @@ fn open_arguments() {
     plan.state.push(variable("n", INT, Node::Int(0)));
     plan.state.push(variable("ready", BOOL, Node::Bool(false)));
     let mut write = tool("write", &[("text", STRING), ("n", INT)]);
-    let empty =
-        expr([Node::Param(0), Node::String(String::new()), Node::Compare(CompareOp::Eq, 0, 1)]);
+    let empty = compare(Node::Param(0), CompareOp::Eq, Node::String(String::new()));
     write.denies.push(deny("write", empty, "it is empty"));
     let unready = expr([Node::State(1), Node::Not(0)]);
     write.denies.push(deny("write", unready, "it is not ready"));
@@ -286,10 +285,7 @@ fn open_arguments() {
     plan.tools[0].effects.push(set_true("prepare", 1));
     plan.goals.push(goal(
         "g",
-        vec![(
-            "n is 7".into(),
-            expr([Node::State(0), Node::Int(7), Node::Compare(CompareOp::Eq, 0, 1)]),
-        )],
+        vec![("n is 7".into(), compare(Node::State(0), CompareOp::Eq, Node::Int(7)))],
     ));
     let mut run = Run::new(plan);
     assert_eq!(
@@ -312,26 +308,9 @@ fn open_arguments() {
 #[test]
 fn approvals_probes_conflicts_and_halts() {
     let mut plan = plan();
-    plan.probes.push(Probe {
-        name: "db".into(),
-        returns: BOOL,
-        forms: Default::default(),
-        asks: ProbeAsks::Host,
-        every: None,
-        backoff: None,
-        timeout: 10_000,
-        within: None,
-    });
+    plan.probes.push(probe("db", BOOL));
     let mut asks = tool("asks", &[]);
-    let role = || "human".to_owned();
-    asks.approvals.push(Approval {
-        rule: rule("asks"),
-        role: role(),
-        within: None,
-        when: None,
-        because: None,
-        shows: Vec::new(),
-    });
+    asks.approvals.push(approval("asks", "human"));
     let mut gated = tool("gated", &[("why", STRING)]);
     (gated.risk, gated.irreversible) = (Risk::Critical, true);
     let mut migrate = tool("migrate", &[]);
@@ -340,13 +319,7 @@ fn approvals_probes_conflicts_and_halts() {
     parallel.touches.push(Touch::History(4));
     let mut strict = tool("strict", &[]);
     let condition = expr([Node::Bool(false)]);
-    strict.reconciles.push(Reconcile {
-        rule: rule("strict"),
-        condition,
-        text: "false".into(),
-        because: None,
-        shows: vec![],
-    });
+    strict.reconciles.push(reconcile("strict", condition, "false"));
     plan.tools = vec![asks, gated, migrate, parallel, strict];
     let mut run = Run::new(plan);
     run.world = Answers(Some(Json::Bool(false)));

@@ -219,13 +219,7 @@ fn limits_of_steps_budget_and_time() {
 
     let mut plan = one();
     let condition = expr([Node::Bool(false)]);
-    plan.tools[0].reconciles.push(Reconcile {
-        rule: rule("a"),
-        condition,
-        text: "false".into(),
-        because: None,
-        shows: vec![],
-    });
+    plan.tools[0].reconciles.push(reconcile("a", condition, "false"));
     let report = Run::new(plan).drive(&[A, A]);
     assert_eq!((report.end, report.rounds.len()), (End::Halted, 1));
 }
@@ -295,15 +289,7 @@ fn approvals() {
     let risky = || {
         let mut plan = plan();
         let mut risky = tool("risky", &[]);
-        let role = "human".to_owned();
-        risky.approvals.push(Approval {
-            rule: rule("risky"),
-            role,
-            within: None,
-            when: None,
-            because: None,
-            shows: Vec::new(),
-        });
+        risky.approvals.push(approval("risky", "human"));
         plan.tools.push(risky);
         Run::new(plan)
     };
@@ -331,16 +317,7 @@ fn approvals() {
 #[test]
 fn waiting() {
     let mut plan = one();
-    plan.probes.push(Probe {
-        name: "db".into(),
-        returns: BOOL,
-        forms: Default::default(),
-        asks: ProbeAsks::Host,
-        every: None,
-        backoff: None,
-        timeout: 10_000,
-        within: None,
-    });
+    plan.probes.push(probe("db", BOOL));
     plan.tools[0].ready.push(Ready { rule: rule("a"), probe: 0 });
     let mut run = Run::new(plan);
     run.world = Later(9);
@@ -361,14 +338,9 @@ fn waiting() {
 fn waiting_as_the_guard_says() {
     let mut plan = one();
     plan.probes.push(Probe {
-        name: "db".into(),
-        returns: BOOL,
-        forms: Default::default(),
-        asks: ProbeAsks::Host,
-        every: None,
         backoff: Some(Backoff { factor: 3_000_000, up_to: 5_000 }),
-        timeout: 10_000,
         within: Some(8_000),
+        ..probe("db", BOOL)
     });
     plan.tools[0].ready.push(Ready { rule: rule("a"), probe: 0 });
     let mut run = Run::new(plan);

@@ -84,16 +84,7 @@ pub fn plan(dice: &mut Dice) -> Plan {
             &[B0, B1],
         ),
     ];
-    plan.probes.push(Probe {
-        name: "db".into(),
-        returns: BOOL,
-        forms: Default::default(),
-        asks: ProbeAsks::Host,
-        every: None,
-        backoff: None,
-        timeout: 10_000,
-        within: None,
-    });
+    plan.probes.push(probe("db", BOOL));
     let scopes = [
         LimitScope::Window(10_000),
         LimitScope::Session,
@@ -134,13 +125,13 @@ fn goal(dice: &mut Dice, plan: &Plan, name: &str) -> Goal {
         let tool = dice.below(plan.tools.len()) as ToolId;
         let expr = match dice.below(4) {
             0 => expr([Node::State(dice.below(2) as u32)]),
-            1 => expr([Node::State(N0), Node::Int(2), Node::Compare(CompareOp::Ge, 0, 1)]),
+            1 => compare(Node::State(N0), CompareOp::Ge, Node::Int(2)),
             2 => expr([Node::Called { tool, key: None, since: None, within: None }]),
-            _ => expr([
+            _ => compare(
                 Node::Calls { tool, failures: false, window: None },
+                CompareOp::Ge,
                 Node::Int(2),
-                Node::Compare(CompareOp::Ge, 0, 1),
-            ]),
+            ),
         };
         (format!("condition {i}"), expr)
     });
@@ -151,18 +142,12 @@ fn goal(dice: &mut Dice, plan: &Plan, name: &str) -> Goal {
 fn condition(dice: &mut Dice, tool: &Tool) -> Expr {
     let param = tool.params.first().map(|param| param.ty).filter(|_| dice.one_in(2));
     match param {
-        Some(ENV) => expr([
-            Node::Param(0),
-            Node::Enum(dice.below(3) as u32),
-            Node::Compare(CompareOp::Eq, 0, 1),
-        ]),
-        Some(COUNT | INT) => {
-            expr([Node::Param(0), Node::Int(3), Node::Compare(CompareOp::Gt, 0, 1)])
-        }
+        Some(ENV) => compare(Node::Param(0), CompareOp::Eq, Node::Enum(dice.below(3) as u32)),
+        Some(COUNT | INT) => compare(Node::Param(0), CompareOp::Gt, Node::Int(3)),
         _ => match dice.below(3) {
             0 => expr([Node::State(dice.below(2) as u32)]),
             1 => expr([Node::State(dice.below(2) as u32), Node::Not(0)]),
-            _ => expr([Node::State(N0), Node::Int(4), Node::Compare(CompareOp::Gt, 0, 1)]),
+            _ => compare(Node::State(N0), CompareOp::Gt, Node::Int(4)),
         },
     }
 }
@@ -210,14 +195,7 @@ fn clauses(dice: &mut Dice, plan: &Plan, id: ToolId) -> Tool {
     effects(dice, &mut tool);
     if dice.one_in(4) {
         let when = dice.one_in(2).then(|| condition(dice, &tool));
-        tool.approvals.push(Approval {
-            rule: rule(&name),
-            role: "human".into(),
-            within: None,
-            when,
-            because: None,
-            shows: Vec::new(),
-        });
+        tool.approvals.push(Approval { when, ..approval(&name, "human") });
     }
     if dice.one_in(5) {
         tool.ready.push(Ready { rule: rule(&name), probe: 0 });

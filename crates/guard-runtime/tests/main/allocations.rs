@@ -42,14 +42,7 @@ fn an_allowed_call_allocates_nothing() {
 fn an_allowed_check_allocates_nothing() {
     let mut plan = deployment(10);
     let deploy = plan.tools.iter().position(|tool| tool.name == "deploy").unwrap();
-    let approval = Approval {
-        rule: rule("deploy"),
-        role: "human".into(),
-        within: None,
-        when: None,
-        because: None,
-        shows: Vec::new(),
-    };
+    let approval = approval("deploy", "human");
     plan.tools[deploy].approvals = vec![approval];
     let kernel = kernel(plan);
     let mut session = kernel.open("s", 0, "/ws").unwrap();
@@ -138,8 +131,7 @@ fn a_quiet_round_of_feedback_allocates_nothing() {
     work.effects.push(effect("work", 0, EffectOp::Set, expr([Node::Int(1)])));
     plan.tools.push(work);
     let above = |limit| {
-        let condition =
-            expr([Node::State(0), Node::Int(limit), Node::Compare(CompareOp::Gt, 0, 1)]);
+        let condition = compare(Node::State(0), CompareOp::Gt, Node::Int(limit));
         Trigger::Becomes { condition, reads: Some(vec![Touch::State(0)]) }
     };
     let triggers = |i: i64| {

@@ -163,6 +163,31 @@ pub fn deny(owner: &str, condition: Expr, because: &str) -> Deny {
     }
 }
 
+/// A comparison of two operands that have no parts.
+pub fn compare(a: Node, op: CompareOp, b: Node) -> Expr {
+    expr([a, b, Node::Compare(op, 0, 1)])
+}
+
+pub fn approval(owner: &str, role: &str) -> Approval {
+    let rule = rule(owner);
+    let role = role.into();
+    Approval { rule, role, within: None, when: None, because: None, shows: vec![] }
+}
+
+pub fn reconcile(owner: &str, condition: Expr, text: &str) -> Reconcile {
+    Reconcile { rule: rule(owner), condition, text: text.into(), because: None, shows: vec![] }
+}
+
+pub fn probe(name: &str, returns: TypeId) -> Probe {
+    let asks = ProbeAsks::Host;
+    let every = None;
+    let backoff = None;
+    let within = None;
+    let name = name.into();
+    let forms = None;
+    Probe { name, returns, forms, asks, every, backoff, timeout: 10_000, within }
+}
+
 pub fn cost(owner: &str, unit: UnitId, whole: i64) -> Cost {
     let amount = expr([Node::Decimal(whole * DECIMAL_ONE)]);
     Cost { rule: rule(owner), unit, amount, returned: false }
@@ -191,7 +216,7 @@ pub fn invariant(name: &str, condition: Expr, text: &str, reads: &[VarId]) -> In
 
 /// `state VAR <= MAX`.
 pub fn at_most(var: VarId, max: i64) -> Expr {
-    expr([Node::State(var), Node::Int(max), Node::Compare(CompareOp::Le, 0, 1)])
+    compare(Node::State(var), CompareOp::Le, Node::Int(max))
 }
 
 pub fn limit(owner: &str, count: u32, scope: LimitScope) -> Limit {

@@ -276,14 +276,7 @@ fn approvals_are_for_one_call_and_used_once() {
     drop.risk = Risk::Critical;
     drop.irreversible = true;
     let mut pay = tool("pay", &[("n", INT)]);
-    let approval = Approval {
-        rule: rule("pay"),
-        role: "boss".into(),
-        within: Some(60_000),
-        when: None,
-        because: None,
-        shows: Vec::new(),
-    };
+    let approval = Approval { within: Some(60_000), ..approval("pay", "boss") };
     pay.approvals = vec![approval];
     plan.tools = vec![drop, pay];
     let mut run = Run::new(plan);
@@ -345,27 +338,12 @@ fn keyed_requirements() {
 #[test]
 fn conflicts_probes_and_halts() {
     let mut plan = plan();
-    plan.probes = vec![Probe {
-        name: "up".into(),
-        returns: BOOL,
-        forms: None,
-        asks: ProbeAsks::Host,
-        every: None,
-        backoff: None,
-        timeout: 10_000,
-        within: None,
-    }];
+    plan.probes = vec![probe("up", BOOL)];
     let mut a = tool("a", &[]);
     a.touches = vec![Touch::History(1)];
     let mut b = tool("b", &[]);
     let ok = expr([Node::Result, Node::Member(0, "ok".into()), Node::IsSome(1)]);
-    b.reconciles = vec![Reconcile {
-        rule: rule("b"),
-        condition: ok,
-        text: "result.ok".into(),
-        because: None,
-        shows: vec![],
-    }];
+    b.reconciles = vec![reconcile("b", ok, "result.ok")];
     let mut c = tool("c", &[]);
     c.ready = vec![Ready { rule: rule("c"), probe: 0 }];
     plan.tools = vec![a, b, c];

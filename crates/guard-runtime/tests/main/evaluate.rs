@@ -75,13 +75,7 @@ fn nothing_changes_and_a_halt_does_not_matter() {
     plan.state.push(variable("n", COUNT, Node::Int(3)));
     let mut watched = tool("watched", &[]);
     let condition = expr([Node::Bool(false)]);
-    watched.reconciles.push(Reconcile {
-        rule: rule("watched"),
-        condition,
-        text: "false".into(),
-        because: None,
-        shows: vec![],
-    });
+    watched.reconciles.push(reconcile("watched", condition, "false"));
     plan.tools.push(watched);
     let kernel = kernel(plan);
     let mut session = kernel.open("s", 0, "/ws").unwrap();

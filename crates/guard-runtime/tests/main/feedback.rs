@@ -27,7 +27,7 @@ fn guarded(feedback: Vec<Feedback>) -> Plan {
 }
 
 fn above(limit: i64) -> Trigger {
-    let condition = expr([Node::State(0), Node::Int(limit), Node::Compare(CompareOp::Gt, 0, 1)]);
+    let condition = compare(Node::State(0), CompareOp::Gt, Node::Int(limit));
     Trigger::Becomes { condition, reads: Some(vec![Touch::State(0)]) }
 }
 
@@ -152,11 +152,11 @@ fn an_edge_that_faults_keeps_what_it_was() {
 #[test]
 fn a_silent_provider_goes_on_and_a_faulty_one_begins_anew() {
     let mut silent = provider("silent", vec![Trigger::Calls(2)], "Late.");
-    silent.blocks[0].when = Some(expr([
+    silent.blocks[0].when = Some(compare(
         Node::Calls { tool: 1, failures: false, window: None },
+        CompareOp::Ge,
         Node::Int(3),
-        Node::Compare(CompareOp::Ge, 0, 1),
-    ]));
+    ));
     let mut faulty = provider("faulty", vec![Trigger::Calls(2)], "");
     faulty.blocks[0].message.parts.push(value(DURATION, [Node::RemainingTime]));
     let mut live = live(vec![faulty, silent]);
@@ -224,14 +224,7 @@ fn the_gravest_comes_first_then_the_name() {
 #[test]
 fn asking_and_waiting_are_not_judged() {
     let mut plan = guarded(vec![provider("all", vec![Trigger::Calls(1)], "x")]);
-    plan.tools[1].approvals.push(Approval {
-        rule: rule("work"),
-        role: "boss".into(),
-        within: None,
-        when: None,
-        because: None,
-        shows: Vec::new(),
-    });
+    plan.tools[1].approvals.push(approval("work", "boss"));
     let mut live = Live::new(plan);
     assert_eq!(live.propose("c", "work").feedback, []);
     assert_eq!(live.session.judged(), 0);

@@ -108,16 +108,6 @@ pub fn command(words: &str) -> Command {
     Command { argv, env: vec![], within: 300_000 }
 }
 
-pub fn probe(name: &str, returns: TypeId) -> Probe {
-    let asks = ProbeAsks::Host;
-    let every = None;
-    let backoff = None;
-    let within = None;
-    let name = name.into();
-    let forms = None;
-    Probe { name, returns, forms, asks, every, backoff, timeout: 10_000, within }
-}
-
 pub fn said(text: &str) -> Message {
     Message { parts: vec![Part::Text(text.into())] }
 }

@@ -110,13 +110,7 @@ fn a_state_that_differs_is_a_mismatch() {
 fn a_settlement_that_differs_is_that_of_the_full_plan() {
     let full = |value: i64| {
         let mut plan = honest();
-        plan.tools[0].reconciles = vec![Reconcile {
-            rule: rule("work"),
-            condition: at_most(0, value),
-            text: "n".into(),
-            because: None,
-            shows: vec![],
-        }];
+        plan.tools[0].reconciles = vec![reconcile("work", at_most(0, value), "n")];
         plan
     };
     let every = NonZeroU32::new(1).unwrap();

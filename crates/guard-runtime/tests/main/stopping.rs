@@ -144,13 +144,7 @@ fn nothing_is_asked_where_there_is_no_going_on() {
     live.now = 1_000;
     assert_eq!(bypassed(&mut live), "deadline");
     let condition = expr([Node::Bool(false)]);
-    plan.tools[0].reconciles.push(Reconcile {
-        rule: rule("work"),
-        condition,
-        text: "no".into(),
-        because: None,
-        shows: vec![],
-    });
+    plan.tools[0].reconciles.push(reconcile("work", condition, "no"));
     let mut live = Live::new(plan);
     live.ok("work");
     live.now = 1_000;
@@ -165,7 +159,7 @@ fn items_conditions_and_paths() {
     lacks(&mut live, "`/x` is outside the workspace");
 
     let mut plan = with_todos(plan_of(&[]));
-    let fault = expr([Node::RemainingTime, Node::Duration(0), Node::Compare(CompareOp::Gt, 0, 1)]);
+    let fault = compare(Node::RemainingTime, CompareOp::Gt, Node::Duration(0));
     plan.completion = Some(completion(
         20,
         vec![CheckKind::Every(0, 3), CheckKind::Condition(expr([Node::Bool(false)]))],
