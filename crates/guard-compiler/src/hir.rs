@@ -13,6 +13,7 @@ use guard_plan::plan::{
 };
 pub use guard_syntax::ast::PropertyMode;
 use guard_syntax::span::Span;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub(crate) mod canon;
@@ -117,6 +118,11 @@ impl Program {
         let completion = self.completion.iter().flat_map(|c| &c.checks);
         let attests = self.attests.iter().flat_map(|a| &a.dimensions).map(|(_, check)| check);
         completion.chain(attests).for_each(|check| check.walk(visit));
+    }
+
+    /// Returns the tool with this name on the wire.
+    pub fn tool_on_wire(&self, wire: &str) -> Option<ToolId> {
+        self.tools.iter().position(|tool| tool.wire_name == wire)
     }
 
     /// Visits every command that the guard may run.

@@ -148,6 +148,17 @@ impl Expr {
         test(self) || self.children().into_iter().any(|child| child.any(test))
     }
 
+    /// Returns the variables that the expression reads.
+    pub fn variables(&self) -> BTreeSet<VarId> {
+        let mut variables = BTreeSet::new();
+        self.walk(&mut |part| {
+            if let ExprKind::State(var) = part.kind {
+                variables.insert(var);
+            }
+        });
+        variables
+    }
+
     /// Visits the expression and everything below it.
     pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
         visit(self);

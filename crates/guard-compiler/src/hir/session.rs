@@ -215,6 +215,14 @@ pub struct Goal {
 }
 
 impl Check {
+    /// Returns the condition or the score that decides the check by itself.
+    pub fn expr(&self) -> Option<&Expr> {
+        match &self.kind {
+            CheckKind::Condition(e) | CheckKind::Score(e) => Some(e),
+            _ => None,
+        }
+    }
+
     /// Visits the check and all checks below it.
     pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Check)) {
         visit(self);

@@ -67,11 +67,7 @@ pub(crate) fn each_expr<'p>(program: &'p Program, visit: &mut dyn FnMut(&'p Expr
             notes.chain([&block.message]).for_each(|m| message_exprs(Some(m), visit));
         }
     }
-    program.each_check(&mut |check| {
-        if let hir::CheckKind::Condition(e) | hir::CheckKind::Score(e) = &check.kind {
-            visit(e);
-        }
-    });
+    program.each_check(&mut |check| check.expr().into_iter().for_each(&mut *visit));
     program.goals.iter().flat_map(|g| &g.conditions).for_each(|(_, e)| visit(e));
     for reference in program.contracts.iter().flat_map(|c| &c.references) {
         if let hir::Allowed::Values(values) = &reference.allowed {

@@ -302,24 +302,14 @@ fn wants_unasked((b, y): (ImpliedRule, &Expr), (a, x): (ImpliedRule, &Expr)) -> 
     let Some((mine, theirs, binders)) = of_all((b, y), (a, x)) else { return false };
     let filled = filled_lists(b.program, b.tool);
     // A value of an item of a list within may be missing of one item, and the condition hold by another.
-    let is_outer = |value: &Expr| {
-        let mut outer = true;
-        value.walk(&mut |part| {
-            if let K::Local(slot) = part.kind {
-                outer &= binders.contains(&slot);
-            }
-        });
-        outer
+    let is_inner = |part: &Expr| matches!(part.kind, K::Local(slot) if !binders.contains(&slot));
+    let may_be_missing = |part: &Expr| {
+        let K::Unwrap(value, _) = &part.kind else { return false };
+        let text = as_written(a, value);
+        let wanted = |expr: &Expr| as_written(b, expr) == text;
+        value.contains(&is_inner) || !is_false_without(b.at(mine), &wanted, &filled)
     };
-    let mut holds = true;
-    theirs.walk(&mut |part| {
-        if let K::Unwrap(value, _) = &part.kind {
-            let text = as_written(a, value);
-            let wanted = |expr: &Expr| as_written(b, expr) == text;
-            holds &= is_outer(value) && is_false_without(b.at(mine), &wanted, &filled);
-        }
-    });
-    holds
+    !theirs.contains(&may_be_missing)
 }
 
 /// The conditions without which two rules refuse, or those of each item where both ask the same lists about all items, with the slots of

@@ -129,10 +129,9 @@ pub fn diff(old: &Program, new: &Program, limits: &WitnessLimits, stop: &dyn Fn(
     let after = Side::new(new);
     let mut tools = Vec::new();
     let sides = Sides::new(old, new, limits.running);
-    let compared = names.into_iter().map(|wire| {
-        let place = |program: &Program| program.tools.iter().position(|t| t.wire_name == wire);
-        (wire, changed(&sides, place(old), place(new)))
-    });
+    let compared = names
+        .into_iter()
+        .map(|wire| (wire, changed(&sides, old.tool_on_wire(wire), new.tool_on_wire(wire))));
     let compared: Vec<_> = compared.collect();
     let open = |(_, (_, c)): &&(&str, (ToolChange, PossibleChange))| {
         !c.looser.is_empty() || !c.tighter.is_empty()
@@ -145,30 +144,28 @@ pub fn diff(old: &Program, new: &Program, limits: &WitnessLimits, stop: &dyn Fn(
     let mut known =
         sides_of.and_then(|(old, new)| PairSessions::new([old, new], 2 * limits.climbs, stop));
     for (wire, (fate, change)) in compared {
-        let wants = (!change.looser.is_empty(), !change.tighter.is_empty());
-        let unknown = |because: &[String]| match because {
-            [] => Answer::No,
-            because => Answer::Unknown { because: because.to_vec(), tried: (0, 0) },
-        };
-        let mut looser = unknown(&change.looser);
-        let mut tighter = unknown(&change.tighter);
+        let wants = [&change.looser, &change.tighter].map(|because| !because.is_empty());
+        let mut found = [None, None];
+        let mut tried = (0, 0);
         if let (Some((before, after)), Some(known), true) =
-            (sides_of, &mut known, wants.0 || wants.1)
+            (sides_of, &mut known, wants.contains(&true))
         {
             let mut product = Product::new((before, after), wire, (limits, share), wants, stop);
             product.climbs = product.climbs.max(climbs / to_come);
             product.run(known);
             climbs = climbs.saturating_sub(product.climbed);
             to_come -= 1;
-            let tried = (product.seen, product.judged);
-            let answer = |wanted: bool, found: Option<Witness>, because: &[String]| match found {
-                Some(witness) => Answer::Yes(Box::new(witness)),
-                None if wanted => Answer::Unknown { because: because.to_vec(), tried },
-                None => Answer::No,
-            };
-            looser = answer(wants.0, product.looser, &change.looser);
-            tighter = answer(wants.1, product.tighter, &change.tighter);
+            tried = (product.seen, product.judged);
+            found = product.found;
         }
+        let answer = |found: Option<Witness>, because: &[String]| match (found, because) {
+            (Some(witness), _) => Answer::Yes(Box::new(witness)),
+            (None, []) => Answer::No,
+            (None, because) => Answer::Unknown { because: because.to_vec(), tried },
+        };
+        let [looser, tighter] = found;
+        let looser = answer(looser, &change.looser);
+        let tighter = answer(tighter, &change.tighter);
         let mut changes = change.tighter;
         changes.extend(change.looser);
         changes.sort();
@@ -220,19 +217,18 @@ pub fn disproofs(
     let mut found = Vec::new();
     for (at, tool) in old.tools.iter().enumerate() {
         let wire = tool.wire_name.as_str();
-        let Some(other) = new.tools.iter().position(|other| other.wire_name == wire) else {
-            continue;
-        };
+        let Some(other) = new.tool_on_wire(wire) else { continue };
         let change = sides.tool(at, other);
-        let wants = (change.looser.is_empty(), change.tighter.is_empty());
-        if !wants.0 && !wants.1 {
+        let wants = [change.looser.is_empty(), change.tighter.is_empty()];
+        if !wants.contains(&true) {
             continue;
         }
         let share = old.tools.len();
         let mut product = Product::new((&before, &after), wire, (limits, share), wants, stop);
         product.run(&mut known);
-        let wanted = [product.looser.filter(|_| wants.0), product.tighter.filter(|_| wants.1)];
-        found.extend(wanted.into_iter().flatten().map(|witness| (wire.to_string(), witness)));
+        let wanted = product.found.into_iter().zip(wants).filter(|(_, wanted)| *wanted);
+        let witnesses = wanted.filter_map(|(witness, _)| witness);
+        found.extend(witnesses.map(|witness| (wire.to_string(), witness)));
     }
     found
 }
@@ -290,12 +286,13 @@ pub(crate) fn allowed_despite(
     };
     let mut product = Product {
         behind: Some(owner),
-        ..Product::new((&old, &new), wire, (limits, share), (true, false), stop)
+        ..Product::new((&old, &new), wire, (limits, share), [true, false], stop)
     };
     if let Some(mut known) = PairSessions::new([&old, &new], limits.climbs / share.max(1), stop) {
         product.run(&mut known);
     }
-    Searched { witness: product.looser, states: product.seen, calls: product.judged }
+    let [witness, _] = product.found;
+    Searched { witness, states: product.seen, calls: product.judged }
 }
 
 fn changed(

@@ -10,9 +10,9 @@ mod repetition;
 use super::{LEAST, WitnessLimits};
 use crate::analysis::explore::climb::PlayedSession;
 use crate::analysis::explore::inputs::{Inputs, read, written};
-use crate::analysis::explore::search::{MOST_HELD, step};
+use crate::analysis::explore::search::{MOST_HELD, roles, step};
 use crate::analysis::explore::session::{
-    Act, ExploredEnding, ExploredSession, SessionStep, StepReply, WORKSPACE, act, call_id,
+    Act, ExploredEnding, ExploredSession, SessionStep, StepReply, WORKSPACE, act, call_id, perform,
 };
 use crate::analysis::explore::slice::{Slice, tools_for};
 use crate::analysis::explore::start_of;
@@ -24,7 +24,7 @@ use guard_plan::json::Json;
 use guard_plan::verdict::{Code, Decision};
 use guard_proof::mutant;
 use known::PairSessions;
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeSet, BinaryHeap, HashSet};
 
 /// Most rounds of the same call.
@@ -43,6 +43,17 @@ const WORLDS: usize = 4;
 pub(super) enum ChangeDirection {
     Looser,
     Tighter,
+}
+
+impl ChangeDirection {
+    /// The direction from one rank of a verdict to another; none where they are the same.
+    fn between(old: u8, new: u8) -> Option<Self> {
+        match new.cmp(&old) {
+            Ordering::Less => Some(ChangeDirection::Looser),
+            Ordering::Greater => Some(ChangeDirection::Tighter),
+            Ordering::Equal => None,
+        }
+    }
 }
 
 /// A session at whose end the guards differ.
@@ -71,10 +82,11 @@ impl<'p> Side<'p> {
     }
 
     fn tool(&self, wire: &str) -> Option<ToolId> {
-        self.program.tools.iter().position(|tool| tool.wire_name == wire)
+        self.program.tool_on_wire(wire)
     }
 }
 
+#[derive(Clone)]
 struct ProductNode<'p> {
     old: ReferenceSession<'p>,
     new: ReferenceSession<'p>,
@@ -104,10 +116,10 @@ pub(super) struct Product<'s, 'p> {
     /// Sessions that the climbing search begins with.
     pub seeds: &'s [Vec<Act>],
     pub stop: &'s dyn Fn() -> bool,
-    pub looser: Option<Witness>,
-    pub tighter: Option<Witness>,
-    /// Which of them are looked for.
-    pub wants: (bool, bool),
+    /// By direction the witness that was found.
+    pub found: [Option<Witness>; 2],
+    /// By direction true if one is looked for.
+    pub wants: [bool; 2],
     /// The owner of a rule by which the old guard must refuse the last call, where that matters.
     pub behind: Option<&'s str>,
     pub judged: usize,
@@ -120,7 +132,7 @@ impl<'s, 'p> Product<'s, 'p> {
         (old, new): (&'s Side<'p>, &'s Side<'p>),
         wire: &'s str,
         (limits, share): (&'s WitnessLimits, usize),
-        wants: (bool, bool),
+        wants: [bool; 2],
         stop: &'s dyn Fn() -> bool,
     ) -> Self {
         Product {
@@ -133,8 +145,7 @@ impl<'s, 'p> Product<'s, 'p> {
             climbed: 0,
             seeds: &limits.seeds,
             stop,
-            looser: None,
-            tighter: None,
+            found: [None, None],
             wants,
             behind: None,
             judged: 0,
@@ -153,9 +164,21 @@ impl<'s, 'p> Product<'s, 'p> {
         self.behind.is_none_or(refuses) && witness.replays(self.old.program, self.new.program)
     }
 
+    /// Returns true if a witness of this direction is looked for and not found yet.
+    fn missing(&self, way: ChangeDirection) -> bool {
+        self.wants[way as usize] && self.found[way as usize].is_none()
+    }
+
     fn done(&self) -> bool {
-        let looser = !self.wants.0 || self.looser.is_some();
-        looser && (!self.wants.1 || self.tighter.is_some())
+        !self.missing(ChangeDirection::Looser) && !self.missing(ChangeDirection::Tighter)
+    }
+
+    /// Both guards, each with its session at a node.
+    fn sides<'n>(
+        &self,
+        node: &'n ProductNode<'p>,
+    ) -> [(&'s Side<'p>, &'n ReferenceSession<'p>); 2] {
+        [(self.old, &node.old), (self.new, &node.new)]
     }
 
     /// Looks for witnesses: breadth first, then by repetition, then by climbing.
@@ -236,19 +259,16 @@ impl<'s, 'p> Product<'s, 'p> {
             }
         }
         let mut roots = Vec::new();
-        let starts: Vec<i64> = starts.into_iter().collect();
-        let order = |start: &&i64| (**start != first, **start);
-        let mut starts: Vec<&i64> = starts.iter().collect();
-        starts.sort_by_key(order);
+        let mut starts: Vec<i64> = starts.into_iter().collect();
+        starts.sort_by_key(|start| (*start != first, *start));
         for start in starts {
             for data in &data {
                 let open =
-                    |program| ReferenceSession::open(program, *start, WORKSPACE, data.as_ref());
+                    |program| ReferenceSession::open(program, start, WORKSPACE, data.as_ref());
                 let (Ok(old), Ok(new)) = (open(self.old.program), open(self.new.program)) else {
                     continue;
                 };
-                let session =
-                    ExploredSession { start: *start, data: data.clone(), steps: Vec::new() };
+                let session = ExploredSession { start, data: data.clone(), steps: Vec::new() };
                 roots.push(ProductNode { old, new, session });
             }
         }
@@ -281,7 +301,7 @@ impl<'s, 'p> Product<'s, 'p> {
             }
         }
         let mut acts: Vec<Act> = Vec::new();
-        for (side, session) in [(self.old, &node.old), (self.new, &node.new)] {
+        for (side, session) in self.sides(node) {
             acts.extend(side.inputs.prompts(session).into_iter().map(Act::Prompt));
             acts.extend(side.inputs.waits(&side.questions, session).into_iter().map(Act::Wait));
             let (now, start) = session.clock_at();
@@ -292,20 +312,16 @@ impl<'s, 'p> Product<'s, 'p> {
         for what in acts {
             if !known.contains(&what) {
                 known.push(what.clone());
-                next.extend(self.both(node, what, &self.kind(node)));
+                next.extend(self.both(node, what, &Oracle::new(self.new.program, &[], true)));
             }
         }
         next
     }
 
-    fn kind(&self, _: &ProductNode<'p>) -> Oracle<'p> {
-        Oracle::new(self.new.program, &[], true)
-    }
-
     /// The arguments of both guards.
     fn args(&self, node: &ProductNode<'p>, wire: &str) -> Vec<Json> {
         let mut all: Vec<Json> = Vec::new();
-        for (side, session) in [(self.old, &node.old), (self.new, &node.new)] {
+        for (side, session) in self.sides(node) {
             let Some(tool) = side.tool(wire) else { continue };
             for args in side.inputs.calls(tool, session) {
                 let json = written(side.program, session, tool, &args);
@@ -324,13 +340,11 @@ impl<'s, 'p> Product<'s, 'p> {
         what: Act,
         oracle: &Oracle<'_>,
     ) -> Option<ProductNode<'p>> {
-        let (mut old, mut new) = (node.old.clone(), node.new.clone());
-        let done = step(&mut old, what.clone(), oracle)?;
-        act(&mut new, &what, &|ask| oracle.answer(ask))?;
-        let done = SessionStep { world: oracle.answers(), ..done };
-        let mut session = node.session.clone();
-        session.steps.push(done);
-        Some(ProductNode { old, new, session })
+        let mut next = node.clone();
+        let done = step(&mut next.old, what.clone(), oracle)?;
+        act(&mut next.new, &what, &|ask| oracle.answer(ask))?;
+        next.session.steps.push(SessionStep { world: oracle.answers(), ..done });
+        Some(next)
     }
 
     /// Returns a guard's judgement of a call.
@@ -359,6 +373,25 @@ impl<'s, 'p> Product<'s, 'p> {
         }
     }
 
+    /// Judges a call on both sides, each in its world. Where they differ, the session is a witness, and there is no answer.
+    fn compare(
+        &mut self,
+        node: &ProductNode<'p>,
+        wire: &str,
+        args: &Json,
+        [world, other]: [&Oracle<'_>; 2],
+    ) -> Option<[JudgedCall; 2]> {
+        let old = self.judge(self.old, &node.old, wire, args, world);
+        let new = self.judge(self.new, &node.new, wire, args, other);
+        let Some(way) = ChangeDirection::between(old.rank(), new.rank()) else {
+            return Some([old, new]);
+        };
+        if wire == self.wire {
+            self.differ(node, args, way, world);
+        }
+        None
+    }
+
     fn call(
         &mut self,
         node: &ProductNode<'p>,
@@ -373,26 +406,20 @@ impl<'s, 'p> Product<'s, 'p> {
         let mut at = 0;
         while at < worlds.len() {
             self.judged += 1;
-            let old = self.judge(self.old, &node.old, wire, args, &worlds[at]);
-            let new = self.judge(self.new, &node.new, wire, args, &worlds[at]);
+            let judged = self.compare(node, wire, args, [&worlds[at]; 2]);
             if at == 0 {
                 let others = worlds[0].others();
                 worlds.extend(others.into_iter().take(WORLDS));
             }
             let world = worlds[at].again();
             at += 1;
-            if old.rank() != new.rank() {
-                if wire == self.wire {
-                    self.differ(node, wire, args, &old, &new, &world);
-                }
-                continue;
-            }
+            let Some([old, new]) = judged else { continue };
             let roles = match (&old, &new) {
                 (JudgedCall::Said(a), JudgedCall::Said(b)) if a.decision == Decision::Ask => {
                     let (a, b) = (roles(a), roles(b));
                     if a != b && wire == self.wire {
                         // Somebody else is asked: who was asked before has no say any more.
-                        self.asked(node, wire, args, &a, &b, &world);
+                        self.asked(node, args, [&a, &b], &world);
                     }
                     if a != b { continue } else { a }
                 }
@@ -404,8 +431,7 @@ impl<'s, 'p> Product<'s, 'p> {
                     continue;
                 };
                 if wire == self.wire && allowed.len() < 3 {
-                    let (old, new) = (after.old.clone(), after.new.clone());
-                    allowed.push(ProductNode { old, new, session: after.session.clone() });
+                    allowed.push(after.clone());
                 }
                 next.push(after);
             }
@@ -415,7 +441,7 @@ impl<'s, 'p> Product<'s, 'p> {
     /// Returns the endings of a call that both guards allow.
     fn ends(&self, node: &ProductNode<'p>, wire: &str) -> Vec<ExploredEnding> {
         let mut ends: Vec<ExploredEnding> = Vec::new();
-        for (side, session) in [(self.old, &node.old), (self.new, &node.new)] {
+        for (side, session) in self.sides(node) {
             let Some(tool) = side.tool(wire) else { continue };
             for result in side.inputs.results(tool, session) {
                 if !ends.contains(&ExploredEnding::Succeeds(result.clone())) {
@@ -438,6 +464,23 @@ impl<'s, 'p> Product<'s, 'p> {
         Act::Call { id, tool: wire.into(), args: args.clone(), then }
     }
 
+    /// The node after the approvals of these roles for a call.
+    fn approved(
+        &self,
+        node: &ProductNode<'p>,
+        wire: &str,
+        args: &Json,
+        roles: &[String],
+        world: &Oracle<'_>,
+    ) -> Option<ProductNode<'p>> {
+        let mut at = node.clone();
+        for role in roles {
+            let (tool, args, role) = (wire.to_string(), args.clone(), role.clone());
+            at = self.both(&at, Act::Approve { tool, args, role }, &world.again())?;
+        }
+        Some(at)
+    }
+
     fn settled(
         &self,
         node: &ProductNode<'p>,
@@ -447,12 +490,7 @@ impl<'s, 'p> Product<'s, 'p> {
         then: ExploredEnding,
         world: &Oracle<'_>,
     ) -> Option<ProductNode<'p>> {
-        let (old, new) = (node.old.clone(), node.new.clone());
-        let mut at = ProductNode { old, new, session: node.session.clone() };
-        for role in roles {
-            let (tool, args, role) = (wire.to_string(), args.clone(), role.clone());
-            at = self.both(&at, Act::Approve { tool, args, role }, &world.again())?;
-        }
+        let at = self.approved(node, wire, args, roles, world)?;
         let what = Self::proposal(&at, wire, args, then);
         let after = self.both(&at, what, &world.again())?;
         let last = after.session.verdict()?;
@@ -463,28 +501,13 @@ impl<'s, 'p> Product<'s, 'p> {
     fn asked(
         &mut self,
         node: &ProductNode<'p>,
-        wire: &str,
         args: &Json,
-        a: &[String],
-        b: &[String],
+        asked: [&[String]; 2],
         world: &Oracle<'_>,
     ) {
-        for roles in [a, b] {
-            let (old, new) = (node.old.clone(), node.new.clone());
-            let mut at = ProductNode { old, new, session: node.session.clone() };
-            for role in roles {
-                let (tool, args, role) = (wire.to_string(), args.clone(), role.clone());
-                let Some(next) = self.both(&at, Act::Approve { tool, args, role }, &world.again())
-                else {
-                    return;
-                };
-                at = next;
-            }
-            let old = self.judge(self.old, &at.old, wire, args, &world.again());
-            let new = self.judge(self.new, &at.new, wire, args, &world.again());
-            if old.rank() != new.rank() {
-                self.differ(&at, wire, args, &old, &new, world);
-            }
+        for roles in asked {
+            let Some(at) = self.approved(node, self.wire, args, roles, world) else { return };
+            self.compare(&at, self.wire, args, [&world.again(), &world.again()]);
         }
     }
 
@@ -492,26 +515,15 @@ impl<'s, 'p> Product<'s, 'p> {
     fn differ(
         &mut self,
         node: &ProductNode<'p>,
-        wire: &str,
         args: &Json,
-        old: &JudgedCall,
-        new: &JudgedCall,
+        way: ChangeDirection,
         world: &Oracle<'_>,
     ) {
-        let way = if new.rank() < old.rank() {
-            ChangeDirection::Looser
-        } else {
-            ChangeDirection::Tighter
-        };
-        let slot = match way {
-            ChangeDirection::Looser => &self.looser,
-            ChangeDirection::Tighter => &self.tighter,
-        };
-        let shorter = slot.as_ref().is_none_or(|w| w.session.len() > node.session.len() + 1);
-        if !shorter {
+        let known = self.found[way as usize].as_ref();
+        if known.is_some_and(|known| known.session.len() <= node.session.len() + 1) {
             return;
         }
-        let what = Self::proposal(node, wire, args, ExploredEnding::Flies);
+        let what = Self::proposal(node, self.wire, args, ExploredEnding::Flies);
         let (mut before, mut after) = (node.old.clone(), node.new.clone());
         let oracle = world.again();
         let Some(done) = step(&mut before, what.clone(), &oracle) else { return };
@@ -520,10 +532,7 @@ impl<'s, 'p> Product<'s, 'p> {
         session.steps.push(SessionStep { world: oracle.answers(), ..done });
         let witness = Witness { session, new: said };
         if self.accepts(&witness) {
-            match way {
-                ChangeDirection::Looser => self.looser = Some(witness),
-                ChangeDirection::Tighter => self.tighter = Some(witness),
-            }
+            self.found[way as usize] = Some(witness);
         }
     }
 }
@@ -575,13 +584,8 @@ impl Witness {
         let (Some(mut before), Some(mut after)) = (open(old), open(new)) else { return false };
         let count = self.session.steps.len();
         self.session.steps.iter().enumerate().all(|(at, step)| {
-            let world = |ask: &crate::analysis::reference::Ask| {
-                let known = step.world.iter().find(|(known, _)| known == ask);
-                known.map(|(_, answer)| answer.clone())
-            };
-            let (old, new) =
-                (act(&mut before, &step.act, &world), act(&mut after, &step.act, &world));
-            let (Some(old), Some(new)) = (old, new) else { return false };
+            let both = (perform(&mut before, step), perform(&mut after, step));
+            let (Some(old), Some(new)) = both else { return false };
             let same = old.decision == new.decision;
             old == step.said && if at + 1 == count { !same && new == self.new } else { same }
         })
@@ -591,8 +595,4 @@ impl Witness {
 fn is_gated(said: &Judgement) -> bool {
     !said.reasons.is_empty()
         && said.reasons.iter().all(|(code, ..)| matches!(code, Code::Approval | Code::Gated))
-}
-
-fn roles(said: &Judgement) -> Vec<String> {
-    crate::analysis::explore::search::roles(said)
 }

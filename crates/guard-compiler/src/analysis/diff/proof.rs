@@ -15,7 +15,7 @@ pub(super) use history::{HistoryView, counter};
 
 use super::implied::{ImpliedRule, Placed, covered_by_any, covers, implies, is_total};
 use crate::hir::canon::Canon;
-use crate::hir::{CheckKind, Clause, ClauseKind, Expr, ExprKind as K, Program, Tool, ToolId, Type};
+use crate::hir::{Clause, ClauseKind, Expr, Program, Tool, ToolId, Type};
 use crate::lower::waits_for;
 use guard_proof::mutant;
 use guard_syntax::span::Span;
@@ -84,9 +84,7 @@ impl<'p> Sides<'p> {
         let read = |program: &'p Program| {
             let mut reads = RuleReads::default();
             program.each_check(&mut |check| {
-                if let CheckKind::Condition(e) | CheckKind::Score(e) = &check.kind {
-                    reads.expr(program, e);
-                }
+                check.expr().into_iter().for_each(|e| reads.expr(program, e));
             });
             reads.influences()
         };
@@ -447,13 +445,7 @@ fn named(rule: &ImpliedRule) -> &'static str {
 }
 
 fn variables(program: &Program, e: &Expr) -> BTreeSet<String> {
-    let mut vars = BTreeSet::new();
-    e.walk(&mut |part| {
-        if let K::State(var) = part.kind {
-            vars.insert(program.state[var].name.clone());
-        }
-    });
-    vars
+    e.variables().into_iter().map(|var| program.state[var].name.clone()).collect()
 }
 
 fn variable<'p>(program: &'p Program, name: &str) -> Option<&'p crate::hir::StateVar> {

@@ -6,7 +6,7 @@ use super::inputs::Inputs;
 use super::rules::RuleKind;
 use super::search::{Search, SearchGoal, steps_of};
 use super::slice::Slice;
-use crate::hir::{CheckKind, Expr};
+use crate::hir::Expr;
 use std::collections::BTreeSet;
 
 /// Looks for each thing that was not found.
@@ -26,11 +26,7 @@ pub(crate) fn at_the_rest<'s, 'p>(
     }
     if program.completion.is_some() {
         let mut exprs: Vec<&Expr> = Vec::new();
-        program.each_check(&mut |check| {
-            if let CheckKind::Condition(e) | CheckKind::Score(e) = &check.kind {
-                exprs.push(e);
-            }
-        });
+        program.each_check(&mut |check| exprs.extend(check.expr()));
         aims.push((SearchGoal::Completion, Slice::of_exprs(program, exprs.into_iter())));
     }
     for (at, rule) in search.rules.iter().enumerate() {

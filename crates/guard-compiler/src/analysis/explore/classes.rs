@@ -326,12 +326,10 @@ pub(crate) fn is_constant(e: &Expr) -> bool {
 
 /// Returns true if an expression depends on the session alone and not on a call.
 pub(crate) fn is_closed(e: &Expr) -> bool {
-    let mut closed = true;
-    e.walk(&mut |part| {
-        closed &= !matches!(
+    !e.any(&mut |part| {
+        matches!(
             part.kind,
             K::Param(_) | K::Local(_) | K::Result | K::Text | K::Probe(_) | K::Exists(_) | K::Error
-        );
-    });
-    closed
+        )
+    })
 }

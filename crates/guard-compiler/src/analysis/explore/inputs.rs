@@ -6,7 +6,9 @@ use super::state_key::Questions;
 use super::values::draw::Constants;
 use super::values::{Maker, combinations, tidy};
 use crate::analysis::reference::ReferenceSession;
-use crate::hir::{CheckKind, ClauseKind, ExprKind, Program, Served, ServedOp, Tool, ToolId, Type};
+use crate::hir::{
+    CheckKind, ClauseKind, Expr, ExprKind, Program, Served, ServedOp, Tool, ToolId, Type,
+};
 use guard_plan::json::Json;
 use guard_plan::plan::{CompareOp, CriterionKind, LimitScope};
 use guard_plan::random::Rng;
@@ -125,8 +127,8 @@ impl<'p> Inputs<'p> {
         // What the host reports is not tried, and goals are looked at in one world only.
         let mut outside = false;
         super::rules::each_condition(program, &mut |root| {
-            root.walk(&mut |e| {
-                outside |= match &e.kind {
+            outside |= root.any(&mut |e| {
+                match &e.kind {
                     // A call in flight is paid for and not counted yet, and none is left in flight.
                     ExprKind::Spent(_) | ExprKind::Remaining(_) => {
                         !guard_proof::mutant!("no call is in flight")
@@ -146,15 +148,12 @@ impl<'p> Inputs<'p> {
                         ordered && matches!(a.ty.required(), Type::String(_) | Type::Path)
                     }
                     _ => false,
-                };
+                }
             });
         });
-        let asks = |e: &crate::hir::Expr| {
-            let mut asks = false;
-            e.walk(&mut |e| asks |= matches!(e.kind, ExprKind::Exists(_) | ExprKind::Probe(_)));
-            asks
-        };
-        outside |= program.goals.iter().flat_map(|g| &g.conditions).any(|(_, e)| asks(e));
+        let asks = |e: &Expr| matches!(e.kind, ExprKind::Exists(_) | ExprKind::Probe(_));
+        let mut goals = program.goals.iter().flat_map(|goal| &goal.conditions);
+        outside |= goals.any(|(_, e)| e.contains(&asks));
         outside |= program.default_allow || program.tools.iter().any(asks_for_order);
         covered && probes && !conforms && !outside && program.sources.is_empty()
     }
@@ -342,7 +341,7 @@ impl<'p> Inputs<'p> {
         let start = start_of([self.program]);
         let mut clock = false;
         super::rules::each_condition(self.program, &mut |root| {
-            root.walk(&mut |e| clock |= matches!(e.kind, crate::hir::ExprKind::Clock(_)));
+            clock |= root.any(&mut |e| matches!(e.kind, ExprKind::Clock(_)));
         });
         if clock { vec![start, start - 6 * HOUR, start + 5 * 24 * HOUR] } else { vec![start] }
     }

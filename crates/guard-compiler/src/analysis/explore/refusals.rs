@@ -11,7 +11,7 @@ use super::rules::RuleKind;
 use super::search::{Search, roles};
 use super::session::{Act, ExploredEnding, ExploredSession, SessionStep};
 use crate::analysis::reference::{Judgement, Outline};
-use crate::hir::{ClauseKind, ExprKind, Program, ToolId, VarId};
+use crate::hir::{ClauseKind, Program, ToolId, VarId};
 use guard_plan::decimal;
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision};
@@ -149,9 +149,7 @@ fn other_results<'s, 'p>(
         else {
             continue;
         };
-        let Some(called) = program.tools.iter().position(|known| known.wire_name == *tool) else {
-            continue;
-        };
+        let Some(called) = program.tool_on_wire(tool) else { continue };
         let others = search.inputs.results(called, &start.session).into_iter().flatten();
         for result in others.filter(|result| result != known).take(MOST_VARIED) {
             let then = ExploredEnding::Succeeds(Some(result));
@@ -177,11 +175,7 @@ fn variables(program: &Program, owner: &str) -> Vec<VarId> {
     let named = program.state.iter().position(|var| var.name == owner);
     let mut vars: Vec<VarId> = named.into_iter().collect();
     for invariant in program.invariants.iter().filter(|invariant| invariant.rule.owner == owner) {
-        invariant.condition.walk(&mut |e| {
-            if let ExprKind::State(var) = e.kind {
-                vars.push(var);
-            }
-        });
+        vars.extend(invariant.condition.variables());
     }
     vars
 }

@@ -7,7 +7,7 @@ use super::inputs::{read, written};
 use super::rules::{self, Rule, RuleKind};
 use super::search::{Search, roles, step};
 use super::session::{
-    Act, ExploredEnding, ExploredSession, SessionStep, call_id, perform, start_of,
+    Act, ExploredEnding, ExploredSession, SessionStep, answered, call_id, perform, start_of,
 };
 use super::world::Oracle;
 use crate::analysis::reference::{Ask, Judgement, ReferenceSession};
@@ -128,12 +128,7 @@ fn charge(search: &Search, tool: ToolId, unit: usize) -> i64 {
 /// An invariant: the calls that move its variables, again and again.
 fn moving(search: &Search, rule: &Rule) -> Option<ExploredSession> {
     let invariant = search.program.invariants.iter().find(|i| i.rule.span == rule.span)?;
-    let mut vars = Vec::new();
-    invariant.condition.walk(&mut |e| {
-        if let crate::hir::ExprKind::State(var) = e.kind {
-            vars.push(var);
-        }
-    });
+    let vars = invariant.condition.variables();
     let writes = |tool: &ToolId| {
         search.program.tools[*tool].clauses.iter().any(
             |clause| matches!(&clause.kind, ClauseKind::Effect { target, .. } if vars.contains(&target.var)),
@@ -200,7 +195,7 @@ impl<'s, 'p> RepeatedCall<'s, 'p> {
         for step in &out.steps {
             perform(&mut session, step)?;
         }
-        let tool = program.tools.iter().position(|t| t.wire_name == tool)?;
+        let tool = program.tool_on_wire(&tool)?;
         let args = read(program, &session, tool, &args)?;
         let then = end.unwrap_or(then);
         let world = last.world;
@@ -233,15 +228,14 @@ impl<'s, 'p> RepeatedCall<'s, 'p> {
     }
 
     pub fn answer(&self, ask: &Ask) -> Option<Json> {
-        self.world.iter().find(|(known, _)| known == ask).map(|(_, answer)| answer.clone())
+        answered(&self.world, ask)
     }
 
     fn run(mut self, rule: &Rule, most: usize) -> Option<ExploredSession> {
         while self.round < most {
             let judged = self.session.consider(self.tool, &self.args, &|ask| self.answer(ask));
-            let mut reasons = judged.reasons.clone();
-            reasons.extend(judged.shadowed.iter().cloned());
-            let fires = rules::fires(rule, &reasons, |place| judged.fired.contains(&place));
+            let fires =
+                rules::fires(rule, &judged.all_reasons(), |place| judged.fired.contains(&place));
             let only = |wanted: &[Code]| judged.reasons.iter().all(|r| wanted.contains(&r.0));
             match judged.decision {
                 _ if fires => {
@@ -260,10 +254,8 @@ impl<'s, 'p> RepeatedCall<'s, 'p> {
 
     pub fn act(&mut self, what: Act) -> Option<()> {
         let before = self.session.committed();
-        let world = |ask: &Ask| {
-            self.world.iter().find(|(known, _)| known == ask).map(|(_, answer)| answer.clone())
-        };
-        let said = super::session::act(&mut self.session, &what, &world)?;
+        let said =
+            super::session::act(&mut self.session, &what, &|ask| answered(&self.world, ask))?;
         if self.session.is_heavy() {
             return None;
         }
@@ -349,17 +341,10 @@ pub(super) fn varied(args: &[Value], at: usize, round: usize) -> Vec<Value> {
 /// Judges a call once more, and returns true if a rule is among the reasons.
 fn speaks(search: &Search, session: &ReferenceSession, step: &SessionStep, rule: &Rule) -> bool {
     let Act::Call { tool, args, .. } = &step.act else { return false };
-    let Some(at) = search.program.tools.iter().position(|t| t.wire_name == *tool) else {
-        return false;
-    };
+    let Some(at) = search.program.tool_on_wire(tool) else { return false };
     let Some(values) = read(search.program, session, at, args) else { return false };
-    let fixed = |ask: &Ask| {
-        step.world.iter().find(|(known, _)| known == ask).map(|(_, answer)| answer.clone())
-    };
-    let judged = session.consider(at, &values, &fixed);
-    let mut reasons = judged.reasons.clone();
-    reasons.extend(judged.shadowed.iter().cloned());
-    rules::fires(rule, &reasons, |place| judged.fired.contains(&place))
+    let judged = session.consider(at, &values, &|ask| answered(&step.world, ask));
+    rules::fires(rule, &judged.all_reasons(), |place| judged.fired.contains(&place))
 }
 
 /// These, and then a first call of any tool, or of this one.

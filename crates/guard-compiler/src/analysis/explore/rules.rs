@@ -221,11 +221,7 @@ pub(crate) fn each_condition<'p>(program: &'p Program, visit: &mut dyn FnMut(&'p
     for learn in learns {
         learn.exprs().for_each(&mut *visit);
     }
-    program.each_check(&mut |check: &'p Check| {
-        if let CheckKind::Condition(e) | CheckKind::Score(e) = &check.kind {
-            visit(e);
-        }
-    });
+    program.each_check(&mut |check| check.expr().into_iter().for_each(&mut *visit));
 }
 
 /// Collects the checks that a blocked stop names: those of `all` one by one.

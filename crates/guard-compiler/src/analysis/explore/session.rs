@@ -192,10 +192,12 @@ pub(crate) fn call_id(at: usize) -> String {
 
 /// Does a step; none where it cannot be done.
 pub(crate) fn perform(session: &mut ReferenceSession, step: &SessionStep) -> Option<StepReply> {
-    let answer = |ask: &Ask| {
-        step.world.iter().find(|(known, _)| known == ask).map(|(_, answer)| answer.clone())
-    };
-    act(session, &step.act, &answer)
+    act(session, &step.act, &|ask| answered(&step.world, ask))
+}
+
+/// The answer to a question among those that are known.
+pub(crate) fn answered(world: &[(Ask, Json)], ask: &Ask) -> Option<Json> {
+    world.iter().find(|(known, _)| known == ask).map(|(_, answer)| answer.clone())
 }
 
 /// Lets something happen in a world.

@@ -15,9 +15,7 @@ pub(crate) fn tools_for<'p>(
 ) -> Vec<String> {
     let mut tools = vec![wire.to_string()];
     for program in programs {
-        let Some(tool) = program.tools.iter().position(|tool| tool.wire_name == wire) else {
-            continue;
-        };
+        let Some(tool) = program.tool_on_wire(wire) else { continue };
         let mut slice = Slice::of_tool(program, tool);
         for holder in holders(program, &program.tools[tool]) {
             slice.tools.extend(Slice::of_tool(program, holder).tools);
@@ -114,13 +112,7 @@ impl Slice {
                 let completion = program.completion.as_ref()?;
                 let check = completion.checks.iter().find(|c| c.span == rule.span)?;
                 let mut exprs = Vec::new();
-                check.walk(&mut |check| {
-                    if let crate::hir::CheckKind::Condition(e) | crate::hir::CheckKind::Score(e) =
-                        &check.kind
-                    {
-                        exprs.push(e);
-                    }
-                });
+                check.walk(&mut |check| exprs.extend(check.expr()));
                 let mut slice = Slice::of_exprs(program, exprs.into_iter());
                 slice.served(program);
                 Some(slice)
@@ -183,11 +175,7 @@ impl Slice {
         }
         let writes = written(tool_def);
         for invariant in &program.invariants {
-            let mut touched = false;
-            invariant.condition.walk(&mut |e| {
-                touched |= matches!(e.kind, K::State(var) if writes.contains(&var));
-            });
-            if touched {
+            if !invariant.condition.variables().is_disjoint(&writes) {
                 self.reads(program, &invariant.condition);
             }
         }

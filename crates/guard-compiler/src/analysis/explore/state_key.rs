@@ -442,9 +442,7 @@ impl<'p> Questions<'p> {
 
 /// Returns true if the value of an expression depends on more than the arguments of the call.
 pub(super) fn reads_state(e: &Expr) -> bool {
-    let mut reads = false;
-    e.walk(&mut |part| reads |= matches!(part.kind, K::State(_) | K::Row(..) | K::LastResult(_)));
-    reads
+    e.any(&mut |part| matches!(part.kind, K::State(_) | K::Row(..) | K::LastResult(_)))
 }
 
 /// Returns true if the first session has spent no more of any resource than the second.

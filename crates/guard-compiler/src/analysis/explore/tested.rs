@@ -51,14 +51,12 @@ fn note<'s, 'p>(
 ) {
     let program = search.program;
     let (Act::Call { tool, args, .. }, [session]) = (&**act, &played.states[..]) else { return };
-    let Some(at) = program.tools.iter().position(|known| known.wire_name == *tool) else { return };
+    let Some(at) = program.tool_on_wire(tool) else { return };
     let Some(values) = read(program, session, at, args) else { return };
     let oracle = players.oracle(kind);
     let judged = session.consider(at, &values, &|ask| oracle.answer(ask));
     search.judged += 1;
-    let mut reasons = judged.reasons.clone();
-    reasons.extend(judged.shadowed.iter().cloned());
-    let mut new = places.fired(search.rules, &reasons, &judged.fired);
+    let mut new = places.fired(search.rules, &judged.all_reasons(), &judged.fired);
     new.retain(|rule| search.found.rules[*rule].is_none());
     let is_called = judged.reasons.is_empty() && search.found.tools[at].is_none();
     if new.is_empty() && !is_called {

@@ -63,9 +63,7 @@ fn choices(e: &Expr, written: &BTreeSet<VarId>) -> BTreeSet<ChosenValue> {
 }
 
 fn reads_result(e: &Expr) -> bool {
-    let mut reads = false;
-    e.walk(&mut |part| reads |= matches!(part.kind, K::Local(_) | K::Result));
-    reads
+    e.any(&mut |part| matches!(part.kind, K::Local(_) | K::Result))
 }
 
 /// Returns the operands of `and`.

@@ -249,17 +249,12 @@ fn runs_once(program: &Program, tool: &Tool, key: &[(u32, Expr)]) -> bool {
         key.iter()
             .any(|(at, value)| *at == param && matches!(value.kind, K::Param(of) if of == param))
     };
-    let counts_asked = |by: &Expr| {
-        let mut asked = true;
-        by.walk(&mut |part| {
-            asked &= match &part.kind {
-                K::Param(param) => is_asked(*param),
-                K::Field(..) | K::Index(..) | K::Else(..) | K::Call(..) => true,
-                _ => is_literal(part),
-            }
-        });
-        asked
+    let is_other = |part: &Expr| match &part.kind {
+        K::Param(param) => !is_asked(*param),
+        K::Field(..) | K::Index(..) | K::Else(..) | K::Call(..) => false,
+        _ => !is_literal(part),
     };
+    let counts_asked = |by: &Expr| !by.contains(&is_other);
     tool.clauses.iter().any(|clause| {
         let ClauseKind::Limit { limit, by } = &clause.kind else { return false };
         let limit = &program.limits[*limit];

@@ -69,17 +69,15 @@ fn establishes(program: &Program, tool: &Tool, at: usize) -> bool {
     !asked.is_empty()
         && others.any(|(_, clause)| {
             let ClauseKind::Deny { condition, .. } = &clause.kind else { return false };
-            let mut takes = false;
-            condition.walk(&mut |e| {
-                let ExprKind::Unwrap(operand, _) = &e.kind else { return };
+            condition.any(&mut |e| {
+                let ExprKind::Unwrap(operand, _) = &e.kind else { return false };
                 // A field is there where its record is.
-                let whole = std::iter::successors(Some(&**operand), |base| match &base.kind {
+                let mut whole = std::iter::successors(Some(&**operand), |base| match &base.kind {
                     ExprKind::Field(whole, _) => Some(&**whole),
                     _ => None,
                 });
-                takes |= whole.into_iter().any(|whole| asked.contains(&canon(whole)));
-            });
-            takes
+                whole.any(|whole| asked.contains(&canon(whole)))
+            })
         })
 }
 

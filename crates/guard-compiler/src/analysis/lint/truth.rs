@@ -35,13 +35,10 @@ pub(super) fn truth(e: &Expr, impossible: &BTreeSet<ToolId>) -> Option<bool> {
 /// Returns true if the expression contains a comparison with a constant result. That comparison has a finding of its
 /// own.
 pub(super) fn holds_a_constant(e: &Expr) -> bool {
-    let mut found = false;
-    e.walk(&mut |part| {
-        if let K::Compare(op, a, b) = &part.kind {
-            found |= compared(*op, a, b).is_some();
-        }
-    });
-    found
+    e.any(&mut |part| match &part.kind {
+        K::Compare(op, a, b) => compared(*op, a, b).is_some(),
+        _ => false,
+    })
 }
 
 fn compared(op: CompareOp, a: &Expr, b: &Expr) -> Option<bool> {

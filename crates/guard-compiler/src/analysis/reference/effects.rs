@@ -199,9 +199,7 @@ pub(super) fn writes(tool: &Tool, var: VarId) -> bool {
 
 /// Returns true if a condition reads the variable.
 pub(super) fn reads(e: &Expr, var: VarId) -> bool {
-    let mut found = false;
-    e.walk(&mut |part| found |= matches!(part.kind, crate::hir::ExprKind::State(v) if v == var));
-    found
+    e.any(&mut |part| matches!(part.kind, crate::hir::ExprKind::State(v) if v == var))
 }
 
 /// The target, the operation and the operand of an effect.

@@ -213,22 +213,16 @@ impl ReferenceSession<'_> {
 
     /// Returns true if an expression reads something that is declared secret.
     fn is_secret(&self, e: &Expr) -> bool {
-        let mut secret = false;
-        e.walk(&mut |part| {
-            secret |= match &part.kind {
-                ExprKind::LastArg(tool, at) => {
-                    self.program.tools[*tool].params[*at as usize].secret
+        e.any(&mut |part| match &part.kind {
+            ExprKind::LastArg(tool, at) => self.program.tools[*tool].params[*at as usize].secret,
+            ExprKind::Field(record, at) => match record.ty.required() {
+                crate::hir::Type::Record(id) => {
+                    self.program.records[*id].fields[*at as usize].secret
                 }
-                ExprKind::Field(record, at) => match record.ty.required() {
-                    crate::hir::Type::Record(id) => {
-                        self.program.records[*id].fields[*at as usize].secret
-                    }
-                    _ => false,
-                },
                 _ => false,
-            };
-        });
-        secret
+            },
+            _ => false,
+        })
     }
 }
 

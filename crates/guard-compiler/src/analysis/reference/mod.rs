@@ -95,6 +95,13 @@ pub struct Judgement {
     pub outcome: EventEffects,
 }
 
+impl Judgement {
+    /// Returns the reasons of both kinds, the enforced ones first.
+    pub(crate) fn all_reasons(&self) -> Vec<Outline> {
+        [&self.reasons[..], &self.shadowed].concat()
+    }
+}
+
 /// The effects of an event besides its decision.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EventEffects {
@@ -434,11 +441,8 @@ impl<'p> ReferenceSession<'p> {
 
     /// Returns the tool with this wire name, or otherwise with this name in the guard.
     fn tool(&self, name: &str) -> Option<ToolId> {
-        let tools = &self.program.tools;
-        tools
-            .iter()
-            .position(|t| t.wire_name == name)
-            .or_else(|| tools.iter().position(|t| t.name == name))
+        let named = || self.program.tools.iter().position(|tool| tool.name == name);
+        self.program.tool_on_wire(name).or_else(named)
     }
 
     /// Returns the typed arguments, or the number of errors in them.

@@ -1,12 +1,16 @@
 //! Climbing towards a call that differs: few rules of the lenient guard refuse it, and some of the other do.
 
 use super::known::PairSessions;
-use super::{ChangeDirection, JudgedCall, Product, Witness};
+use super::{ChangeDirection, JudgedCall, Product, Witness, rank};
 use crate::analysis::explore::climb::{
     Climber, PlayedSession, Ratings, Score, SessionDraft, distance, remove_entry, values_of,
 };
-use crate::analysis::explore::session::{Act, ExploredEnding, ExploredSession, StepReply, call_id};
+use crate::analysis::explore::search::step;
+use crate::analysis::explore::session::{
+    Act, ExploredEnding, ExploredSession, StepReply, WORKSPACE, act, call_id,
+};
 use crate::analysis::explore::world::Oracle;
+use crate::analysis::reference::ReferenceSession;
 use crate::analysis::reference::distance::RULE;
 use guard_plan::json::Json;
 
@@ -16,7 +20,7 @@ const MOST_ENTRIES: usize = 200;
 impl<'s, 'p> Product<'s, 'p> {
     /// Looks for what is still missing.
     pub(super) fn climb(&mut self, known: &mut PairSessions<'s, 'p>) {
-        if !self.missing(ChangeDirection::Looser) && !self.missing(ChangeDirection::Tighter) {
+        if self.done() {
             return;
         }
         let tools = self.tools(known);
@@ -30,14 +34,6 @@ impl<'s, 'p> Product<'s, 'p> {
             }
         }
         self.judged += climber.judged;
-    }
-
-    /// A difference of this kind is looked for, and not found yet.
-    fn missing(&self, way: ChangeDirection) -> bool {
-        match way {
-            ChangeDirection::Looser => self.wants.0 && self.looser.is_none(),
-            ChangeDirection::Tighter => self.wants.1 && self.tighter.is_none(),
-        }
     }
 
     fn climb_towards(
@@ -58,18 +54,9 @@ impl<'s, 'p> Product<'s, 'p> {
             };
             let before = judged(0, old);
             let after = judged(1, new);
-            let differs = match way {
-                ChangeDirection::Looser => after.rank() < before.rank(),
-                ChangeDirection::Tighter => after.rank() > before.rank(),
-            };
-            let other = match way {
-                ChangeDirection::Looser => self.missing(ChangeDirection::Tighter),
-                ChangeDirection::Tighter => self.missing(ChangeDirection::Looser),
-            };
-            let kept = after.rank() != before.rank()
-                && (differs || other)
-                && self.keep(played, args, oracle);
-            if kept && differs {
+            let changed = ChangeDirection::between(before.rank(), after.rank());
+            let wanted = changed.is_some_and(|changed| changed == way || self.missing(changed));
+            if wanted && self.keep(played, args, oracle) && changed == Some(way) {
                 return Score::Found;
             }
             Score::Distance(apart(verdicts, way))
@@ -85,32 +72,22 @@ impl<'s, 'p> Product<'s, 'p> {
             args: args.clone(),
             then: ExploredEnding::Flies,
         };
-        let mut states = played.states.clone();
-        let Some(done) =
-            crate::analysis::explore::search::step(&mut states[0], what.clone(), &oracle.again())
-        else {
-            return false;
-        };
+        let mut before = played.states[0].clone();
+        let Some(done) = step(&mut before, what, &oracle.again()) else { return false };
         session.steps.push(done);
         let Some(witness) = self.replayed(&session, oracle) else { return false };
         let witness = self.shortened(witness, oracle);
-        let before = rank(&witness.session);
-        let after = rank_of(&witness.new);
-        if after < before {
-            self.looser = Some(witness);
-        } else {
-            self.tighter = Some(witness);
-        }
+        let way = direction(&witness);
+        self.found[way as usize] = Some(witness);
         true
     }
 }
 
-fn rank(session: &ExploredSession) -> u8 {
-    session.verdict().map_or(2, rank_of)
-}
-
-fn rank_of(said: &StepReply) -> u8 {
-    super::rank(said.decision, &said.reasons)
+/// The direction in which the last verdict of a witness changed.
+fn direction(witness: &Witness) -> ChangeDirection {
+    let rank_of = |said: &StepReply| rank(said.decision, &said.reasons);
+    let old = witness.session.verdict().map_or(2, rank_of);
+    ChangeDirection::between(old, rank_of(&witness.new)).unwrap_or(ChangeDirection::Tighter)
 }
 
 /// Returns an estimate of the distance between a call and a difference of the verdicts: that of the lenient guard from
@@ -133,9 +110,6 @@ fn apart(verdicts: &Ratings, way: ChangeDirection) -> u32 {
 impl<'s, 'p> Product<'s, 'p> {
     /// Plays a session on both guards anew, with what each says now; a witness if only the last step differs.
     fn replayed(&self, session: &ExploredSession, oracle: &Oracle<'p>) -> Option<Witness> {
-        use crate::analysis::explore::search::step;
-        use crate::analysis::explore::session::{WORKSPACE, act};
-        use crate::analysis::reference::ReferenceSession;
         let open = |program| {
             ReferenceSession::open(program, session.start, WORKSPACE, session.data.as_ref())
         };
@@ -167,15 +141,14 @@ impl<'s, 'p> Product<'s, 'p> {
 
     /// The witness without the steps that it does not need, and without the entries of lists and maps that they do not need.
     fn shortened(&self, mut witness: Witness, oracle: &Oracle<'p>) -> Witness {
-        let way = |w: &Witness| rank_of(&w.new) < rank(&w.session);
-        let looser = way(&witness);
+        let way = direction(&witness);
         let mut at = witness.session.steps.len().saturating_sub(1);
         while at > 0 {
             at -= 1;
             let mut less = witness.session.clone();
             less.steps.remove(at);
             let Some(shorter) = self.replayed(&less, oracle) else { continue };
-            if way(&shorter) == looser {
+            if direction(&shorter) == way {
                 witness = shorter;
             }
         }
@@ -190,7 +163,7 @@ impl<'s, 'p> Product<'s, 'p> {
             }
             tried += 1;
             match self.replayed(&less, oracle) {
-                Some(smaller) if way(&smaller) == looser => witness = smaller,
+                Some(smaller) if direction(&smaller) == way => witness = smaller,
                 _ => entry += 1,
             }
         }

@@ -125,15 +125,11 @@ fn members_of(
 
 /// Returns true if an expression reads a variable or fact of these names.
 fn reads(program: &Program, e: &Expr, names: &BTreeSet<&str>) -> bool {
-    let mut found = false;
-    e.walk(&mut |e| {
-        found |= match &e.kind {
-            ExprKind::State(var) => names.contains(program.state[*var].name.as_str()),
-            ExprKind::Row(fact, _) | ExprKind::Known(fact, _) | ExprKind::Rows(fact) => {
-                names.contains(program.facts[*fact].name.as_str())
-            }
-            _ => false,
-        };
-    });
-    found
+    e.any(&mut |e| match &e.kind {
+        ExprKind::State(var) => names.contains(program.state[*var].name.as_str()),
+        ExprKind::Row(fact, _) | ExprKind::Known(fact, _) | ExprKind::Rows(fact) => {
+            names.contains(program.facts[*fact].name.as_str())
+        }
+        _ => false,
+    })
 }

@@ -25,11 +25,7 @@ impl<'s, 'p> Product<'s, 'p> {
                 let Some(flying) = flying else { continue };
                 for args in self.args(&flying, wire).into_iter().take(FLYING) {
                     let oracle = Oracle::new(self.new.program, &self.new.answers, true);
-                    let old = self.judge(self.old, &flying.old, wire, &args, &oracle);
-                    let new = self.judge(self.new, &flying.new, wire, &args, &oracle);
-                    if old.rank() != new.rank() {
-                        self.differ(&flying, wire, &args, &old, &new, &oracle);
-                    }
+                    self.compare(&flying, wire, &args, [&oracle; 2]);
                 }
             }
         }
@@ -49,10 +45,7 @@ impl<'s, 'p> Product<'s, 'p> {
             if self.done() || (self.stop)() {
                 return;
             }
-            let old = first.old.clone();
-            let new = first.new.clone();
-            let node = ProductNode { old, new, session: first.session.clone() };
-            self.again(node, &args, &then, &world, approved);
+            self.again(first.clone(), &args, &then, &world, approved);
         }
     }
 
@@ -72,11 +65,8 @@ impl<'s, 'p> Product<'s, 'p> {
             if (self.stop)() || node.old.is_heavy() || node.new.is_heavy() {
                 return;
             }
-            let old = self.judge(self.old, &node.old, wire, args, &fixed.again());
-            let new = self.judge(self.new, &node.new, wire, args, &fixed.again());
-            if old.rank() != new.rank() {
-                return self.differ(&node, wire, args, &old, &new, &fixed);
-            }
+            let judged = self.compare(&node, wire, args, [&fixed.again(), &fixed.again()]);
+            let Some([old, _]) = judged else { return };
             let roles = old.asked();
             if !roles.is_empty() {
                 approved += 1;
@@ -122,12 +112,8 @@ impl<'s, 'p> Product<'s, 'p> {
                 members[at].1 = Json::string(&format!("{text}{round}"));
                 let node = filled.as_ref().unwrap_or(first);
                 let args = Json::Object(members.clone());
-                let old = self.judge(self.old, &node.old, wire, &args, &fixed.again());
-                let new = self.judge(self.new, &node.new, wire, &args, &fixed.again());
-                if old.rank() != new.rank() {
-                    self.differ(node, wire, &args, &old, &new, &fixed);
-                    break;
-                }
+                let judged = self.compare(node, wire, &args, [&fixed.again(), &fixed.again()]);
+                let Some([old, _]) = judged else { break };
                 let next = self.settled(node, wire, &args, &old.asked(), then.clone(), &fixed);
                 let Some(next) = next else { break };
                 filled = Some(next);
@@ -137,7 +123,7 @@ impl<'s, 'p> Product<'s, 'p> {
 
     /// The core of the session, as each guard asks after it, and its spending.
     fn standing(&self, node: &ProductNode<'p>) -> [(Vec<u8>, Resources); 2] {
-        [(self.old, &node.old), (self.new, &node.new)].map(|(side, session)| {
+        self.sides(node).map(|(side, session)| {
             let core = side.questions.core(session, &Slice::whole(side.program));
             (core, side.questions.resources(session))
         })
@@ -157,12 +143,7 @@ impl<'s, 'p> Product<'s, 'p> {
             members[at].1 = Json::string(&format!("{text}{round}"));
             let args = Json::Object(members);
             let oracle = Oracle::new(self.new.program, &self.new.answers, false);
-            let old = self.judge(self.old, &node.old, self.wire, &args, &oracle);
-            let new = self.judge(self.new, &node.new, self.wire, &args, &oracle);
-            if old.rank() != new.rank() {
-                self.differ(node, self.wire, &args, &old, &new, &oracle);
-                return None;
-            }
+            let [old, _] = self.compare(node, self.wire, &args, [&oracle; 2])?;
             if old.rank() == 0 {
                 let then = ExploredEnding::Succeeds(None);
                 return self.settled(node, self.wire, &args, &[], then, &oracle);
@@ -179,17 +160,13 @@ impl<'s, 'p> Product<'s, 'p> {
         world: &Oracle<'_>,
     ) -> Option<ProductNode<'p>> {
         let mut waits: BTreeSet<i64> = BTreeSet::new();
-        for (side, session) in [(self.old, &node.old), (self.new, &node.new)] {
+        for (side, session) in self.sides(node) {
             waits.extend(side.inputs.waits(&side.questions, session));
         }
         for wait in waits {
             let next = self.both(node, Act::Wait(wait), &world.again())?;
-            let old = self.judge(self.old, &next.old, self.wire, args, &world.again());
-            let new = self.judge(self.new, &next.new, self.wire, args, &world.again());
-            if old.rank() != new.rank() {
-                self.differ(&next, self.wire, args, &old, &new, world);
-                return None;
-            }
+            let worlds = [&world.again(), &world.again()];
+            let [old, _] = self.compare(&next, self.wire, args, worlds)?;
             if old.rank() == 0 {
                 return Some(next);
             }

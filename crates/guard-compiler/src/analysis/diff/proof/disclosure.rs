@@ -57,9 +57,7 @@ fn asks_only(tool: &Tool, negated: bool) -> bool {
 }
 
 fn asks(e: &Expr) -> bool {
-    let mut found = false;
-    e.walk(&mut |part| found |= matches!(part.kind, K::MayRead(..)));
-    found
+    e.any(&mut |part| matches!(part.kind, K::MayRead(..)))
 }
 
 /// Returns true if a condition can only become true where an answer becomes false; where it is not `positive`, the same of its

@@ -43,13 +43,7 @@ impl<'p> Classes<'p> {
                 _ => None,
             }));
         }
-        program.each_check(&mut |check| {
-            if let crate::hir::CheckKind::Condition(e) | crate::hir::CheckKind::Score(e) =
-                &check.kind
-            {
-                others.push(e);
-            }
-        });
+        program.each_check(&mut |check| others.extend(check.expr()));
         for e in others {
             self.visit(e, &mut ClassContext::new(session, None, None));
         }

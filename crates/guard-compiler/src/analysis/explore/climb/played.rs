@@ -22,7 +22,7 @@ pub(crate) struct PlayedGuard<'s, 'p> {
 impl PlayedGuard<'_, '_> {
     /// The tool of this wire name.
     pub fn tool(&self, wire: &str) -> Option<ToolId> {
-        self.program.tools.iter().position(|tool| tool.wire_name == wire)
+        self.program.tool_on_wire(wire)
     }
 }
 

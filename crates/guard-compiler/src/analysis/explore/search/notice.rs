@@ -139,8 +139,7 @@ impl<'s, 'p> Search<'s, 'p> {
 
     /// The rules that a judgement shows, of which no session as short is known.
     fn new_rules(&self, judged: &Judgement, length: usize) -> Vec<usize> {
-        let mut reasons = judged.reasons.clone();
-        reasons.extend(judged.shadowed.iter().cloned());
+        let reasons = judged.all_reasons();
         // An invariant is what refuses a call only where nothing else does.
         let named = |owner: &String| self.program.invariants.iter().any(|i| i.rule.owner == *owner);
         let alone = judged.reasons.iter().all(|(code, owner, ..)| match code {
