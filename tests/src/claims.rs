@@ -1,11 +1,11 @@
 //! Laws of what is claimed to be proved, case by case: what deliberate bugs are held against, and tests run without any.
 
 use crate::{
-    bounded, claimed, compiled, differential, disproofs, exhausted, small, steps, walks, written,
+    bounded, claimed, compiled, differential, disproofs, exhausted, kernel, small, steps, walks,
+    written,
 };
 use guard_compiler::CompilerOutput;
 use guard_compiler::verify::{ObligationStatus, Verification, Width, verify, verify_at};
-use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
 use guard_plan::plan::{Certificate, Claim, Plan, Proof, ProofStep, Row};
 use guard_plan::random::Rng;
@@ -152,9 +152,7 @@ fn guard(n: u64) -> Option<CompilerOutput> {
 
 /// Loads a plan with its proofs into a kernel.
 pub(crate) fn loads(plan: &Plan, output: &CompilerOutput) -> Result<(), String> {
-    let loaded = LoadedPlan::from_plan(plan.clone(), output.sources.clone());
-    let loaded = loaded.map_err(|error| error.to_string())?;
-    Kernel::new(loaded).map(drop).map_err(|error| error.to_string())
+    kernel(plan, output).map(drop)
 }
 
 fn accepted(n: u64) -> Option<Result<(), String>> {
@@ -277,10 +275,6 @@ fn optimized(n: u64) -> Option<Result<(), String>> {
     let Some(output) = compiled(&text) else {
         return Some(Err(format!("`{condition}` does not compile")));
     };
-    let kernel = |plan: &Plan| -> Result<Kernel, String> {
-        let loaded = LoadedPlan::from_plan(plan.clone(), output.sources.clone());
-        Kernel::new(loaded.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
-    };
     let say = |kernel: &Kernel, x: i64, f: bool| -> Result<String, String> {
         let session = kernel.open("same", 0, "/").map_err(|error| error.to_string())?;
         let args = Json::parse(&format!("{{\"x\":{x},\"f\":{f}}}"));
@@ -289,8 +283,8 @@ fn optimized(n: u64) -> Option<Result<(), String>> {
         Ok(format!("{:?}", kernel.check(&session, &proposal, &mut NoWorld).verdict))
     };
     Some((|| {
-        let lowered = kernel(&output.lowered)?;
-        let plan = kernel(&output.plan)?;
+        let lowered = kernel(&output.lowered, &output)?;
+        let plan = kernel(&output.plan, &output)?;
         for x in -1..=3 {
             for f in [false, true] {
                 if say(&lowered, x, f)? != say(&plan, x, f)? {

@@ -5,6 +5,7 @@
 //! claim is wrong. From a feasible call, one number at a time is pushed to where it is no longer feasible: wrong proofs are
 //! wrong at the edge.
 
+use crate::written::{WALKS, cases};
 use guard_compiler::CompilerOutput;
 use guard_compiler::verify::Verification;
 use guard_plan::LoadedPlan;
@@ -31,111 +32,19 @@ const STATE: &str = "state {
   p: Pair = { left: 0, right: 0 }
 }";
 
-const INVARIANTS: &[&str] = &[
-    "n <= K",
-    "n + len(s) <= K",
-    "len(s) <= K",
-    "len(l) <= K",
-    "len(m) <= K",
-    "\"a\" in s implies b",
-    "all x in l: x <= K",
-    "all x in l: x != K",
-    "all k, v in m: v <= K",
-    "all k in m: k != \"c\"",
-    "sum(x in l: x) <= K",
-    "count(x in l: x > 1) <= K",
-    "sum(k, v in m: v) <= K",
-    "(m[\"a\"] else 0) <= K",
-    "e == high implies n >= K",
-    "o is none or n >= K",
-    "any x in l: x >= K or len(l) == 0",
-    "(o else 0) <= K",
-    "d <= K",
-    "d * 2 <= K",
-    "d / 3 <= K",
-    "p.left + p.right <= K",
-    "not (\"b\" in s and \"c\" in s)",
-    "\"a\" in m implies \"a\" in s",
-    "n % 2 == 0 or b",
-    "len(l) <= n",
-    "(l[0] else 0) <= K",
-    "min(n, p.left) <= K",
-    "2 * n <= K or b and e == low",
-    "s != {\"a\"}",
-];
-
-const DENIES: &[&str] = &[
-    "unless x <= K",
-    "unless n + x <= K",
-    "when len(s) >= K",
-    "unless t in s",
-    "when t in s",
-    "when t in m",
-    "unless t in m",
-    "unless b",
-    "when len(l) >= K",
-    "when e == high",
-    "unless d + z <= K",
-    "when x > n",
-    "unless o is some",
-    "when t == \"a\"",
-    "unless p.left + x <= K",
-    "when sum(y in l: y) + x > K",
-    "unless len(m) < K",
-    "when n == K",
-    "unless z * 2 <= K",
-    "when t == \"b\" or f",
-];
-
-const EFFECTS: &[&str] = &[
-    "n += x",
-    "n -= x",
-    "n = x",
-    "n *= 2",
-    "d += z",
-    "d = z / 2",
-    "b = f",
-    "b = not b",
-    "b = b or f",
-    "e = high",
-    "e = low",
-    "o = x",
-    "delete o",
-    "add t to s",
-    "remove t from s",
-    "add \"a\" to s",
-    "append x to l",
-    "remove x from l",
-    "append n to l",
-    "m[t] = x",
-    "delete m[t]",
-    "remove t from m",
-    "p.left = x",
-    "p.right += x",
-    "p.left = p.right",
-    "l[0] = x",
-    "m[t] += 1",
-    "s = {}",
-    "l = [x]",
-    "s = {t}",
-    "m = {}",
-    "n = if f then x else n",
-    "n = min(n, x)",
-    "n = (n + x) / 2",
-    "d = d * 0.5",
-    "n = len(l)",
-];
-
 /// A random guard.
 pub fn source(rng: &mut Rng) -> String {
     let mut out = format!(
         "guard walked\n\nenum Stage {{ low, mid, high }}\n\nrecord Pair {{\n  left: int\n  right: int\n}}\n\n{STATE}\n\n"
     );
     let fill = |rng: &mut Rng, text: &str| text.replace('K', &rng.below(7).to_string());
+    let sections: Vec<Vec<&str>> =
+        cases(WALKS).map(|(_, lines)| lines.trim().lines().collect()).collect();
+    let [invariants, denies, effects] = &sections[..] else { unreachable!("three sections") };
     for at in 0..1 + rng.below(4) {
         let mode = ["", "", "", " monitor"][rng.below(4)];
-        let pick = rng.below(INVARIANTS.len());
-        let condition = fill(rng, INVARIANTS[pick]);
+        let condition = *rng.pick(invariants);
+        let condition = fill(rng, condition);
         let _ = writeln!(out, "invariant i{at}{mode} {{ {condition} }}");
     }
     for at in 0..2 {
@@ -145,12 +54,12 @@ pub fn source(rng: &mut Rng) -> String {
         );
         for _ in 0..rng.below(4) {
             let shadow = if rng.chance(10) { "shadow " } else { "" };
-            let pick = rng.below(DENIES.len());
-            let _ = writeln!(out, "  {shadow}deny {}", fill(rng, DENIES[pick]));
+            let deny = *rng.pick(denies);
+            let _ = writeln!(out, "  {shadow}deny {}", fill(rng, deny));
         }
         let mut written: Vec<char> = Vec::new();
         for _ in 0..1 + rng.below(3) {
-            let effect = EFFECTS[rng.below(EFFECTS.len())];
+            let effect = *rng.pick(effects);
             // A variable is written once: it is the first name, or the last where a verb comes first.
             let verb = ["add ", "remove ", "append "].iter().any(|verb| effect.starts_with(verb));
             let name =

@@ -16,6 +16,8 @@ pub const BOUNDED: &str = include_str!("../suite/proofs/bounded.txt");
 pub const NEARLY_BOUNDED: &str = include_str!("../suite/proofs/nearly_bounded.txt");
 /// Conditions that a pass of the optimizer rewrites, after a title and a blank line.
 pub const CONDITIONS: &str = include_str!("../suite/proofs/conditions.txt");
+/// Invariants, denies and effects of the guards of the walks.
+pub const WALKS: &str = include_str!("../suite/proofs/walks.txt");
 /// Scenarios of one step.
 pub const STEPS: &str = include_str!("../suite/proofs/steps.txt");
 /// Scenarios of sessions.

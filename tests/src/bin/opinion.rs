@@ -6,11 +6,10 @@
 use guard_compiler::verify::{Width, verify_at};
 use guard_compiler::{CompilerOutput, Loader, SourceFile, compile};
 use guard_plan::random::Rng;
-use guard_tests::opinion::{SolverQuestions, questions};
-use guard_tests::{compiled, guards_in, small, steps};
-use std::io::Write;
+use guard_tests::opinion::questions;
+use guard_tests::{compiled, guards_in, small, solve, steps};
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 
 /// Files as they are on the disk.
 struct Nearby;
@@ -85,7 +84,8 @@ fn ask_all(
             continue;
         }
         for solver in solvers {
-            for ((claim, proved), answer) in asked.claims.iter().zip(ask(solver, &asked)?) {
+            let answers = solve(solver, &asked.script, asked.claims.len())?;
+            for ((claim, proved), answer) in asked.claims.iter().zip(answers) {
                 match answer.as_str() {
                     "sat" if !proved => tally.refuted += 1,
                     _ if !proved => {}
@@ -97,28 +97,4 @@ fn ask_all(
         }
     }
     Ok(())
-}
-
-/// One answer a claim.
-fn ask(solver: &str, asked: &SolverQuestions) -> Result<Vec<String>, String> {
-    let failed = |error: std::io::Error| format!("cannot run `{solver}`: {error}");
-    let mut words = solver.split_whitespace();
-    let mut child = Command::new(words.next().unwrap_or_default())
-        .args(words)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(failed)?;
-    let mut input = child.stdin.take().ok_or("the solver has no input")?;
-    let script = asked.script.clone();
-    let writer = std::thread::spawn(move || input.write_all(script.as_bytes()));
-    let output = child.wait_with_output().map_err(failed)?;
-    let _ = writer.join();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let answers: Vec<String> = text.lines().map(|line| line.trim().to_owned()).collect();
-    if answers.len() == asked.claims.len() {
-        Ok(answers)
-    } else {
-        Err(format!("`{solver}` says:\n{text}\nto\n{}", asked.script))
-    }
 }

@@ -7,9 +7,8 @@ use guard_compiler::CompilerOutput;
 use guard_compiler::verify::smt::{OpenGoal, PROLOGUE, open_goals};
 use guard_plan::plan::Claim;
 use guard_plan::random::Rng;
-use guard_tests::{compiled, small, walks};
-use std::io::Write;
-use std::process::{Command, ExitCode, Stdio};
+use guard_tests::{compiled, small, solve, walks};
+use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
@@ -76,22 +75,9 @@ fn compare(z3: &str, output: &CompilerOutput, tally: &mut OracleTally) -> Result
 
 /// One answer a goal.
 fn ask(z3: &str, goals: &[OpenGoal]) -> Result<Vec<String>, String> {
-    let failed = |error: std::io::Error| format!("cannot run `{z3}`: {error}");
-    let mut child = Command::new(z3)
-        .args(["-in", "-smt2", "-t:5000"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(failed)?;
     let mut script = String::from(PROLOGUE);
     for goal in goals {
         script.push_str(&format!("(push 1)\n{}(check-sat)\n(pop 1)\n", goal.assertions()));
     }
-    let mut input = child.stdin.take().ok_or("z3 has no input")?;
-    let writer = std::thread::spawn(move || input.write_all(script.as_bytes()));
-    let output = child.wait_with_output().map_err(failed)?;
-    let _ = writer.join();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let answers: Vec<String> = text.lines().map(|line| line.trim().to_owned()).collect();
-    if answers.len() == goals.len() { Ok(answers) } else { Err(format!("z3 says:\n{text}")) }
+    solve(&format!("{z3} -in -smt2 -t:5000"), &script, goals.len())
 }

@@ -1,7 +1,6 @@
 //! The cost of checking proved invariants again: nanoseconds for a call that is proposed and settled, without re-checks, at the
 //! default rate and on every call, in guards of one and of twelve proved invariants. `recheck [CALLS]`.
 
-use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
 use guard_runtime::{Ending, Kernel, NoWorld, Proposal, SessionState, Settlement};
 use guard_tests::compiled;
@@ -34,8 +33,7 @@ fn kernel(invariants: usize) -> Kernel {
     (0..invariants).for_each(|at| text.push_str(&format!("  effect v{at} = x\n")));
     text.push_str("}\n");
     let output = compiled(&text).expect("a guard");
-    let loaded = LoadedPlan::from_plan(output.plan, output.sources).expect("a plan");
-    Kernel::new(loaded).expect("a kernel")
+    guard_tests::kernel(&output.plan, &output).expect("a kernel")
 }
 
 fn round(kernel: &Kernel, every: u32, calls: u32) -> f64 {

@@ -6,9 +6,9 @@
 
 pub mod grammar;
 
+use crate::kernel;
 use guard_compiler::CompilerOutput;
 use guard_compiler::verify::{Verification, verify};
-use guard_plan::LoadedPlan;
 use guard_plan::json::Json;
 use guard_plan::plan::{Claim, Plan, SessionMeasure, TypeDef, TypeId};
 use guard_plan::random::Rng;
@@ -55,14 +55,10 @@ pub fn try_guard(
         };
         *tried.measures.entry(name).or_default() += 1;
     }
-    let kernel = |plan: &Plan| -> Result<Kernel, String> {
-        let loaded = LoadedPlan::from_plan(plan.clone(), output.sources.clone());
-        Kernel::new(loaded.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
-    };
     let mut proved = output.lowered.clone();
     proved.proofs = said.proofs.clone();
-    let both =
-        KernelPair { checked: kernel(&output.lowered)?, proved: kernel(&proved)?, said: &said };
+    let checked = kernel(&output.lowered, output)?;
+    let both = KernelPair { checked, proved: kernel(&proved, output)?, said: &said };
     let mut fired = 0;
     for _ in 0..sessions {
         both.play(rng, &mut fired, tried)?;

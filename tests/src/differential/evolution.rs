@@ -2,7 +2,7 @@
 
 use super::heard::{EventReply, START};
 use super::reference;
-use crate::generate::{Event, Timed};
+use crate::generate::{Event, Timed, opening};
 use guard_compiler::hir::Program;
 use guard_compiler::reference::ReferenceSession;
 use guard_plan::verdict::Decision;
@@ -10,10 +10,7 @@ use guard_plan::verdict::Decision;
 /// The tool of which the guards first say different things, and whether the new one is looser. None where they agree as
 /// long as both take the events.
 pub fn first_difference(old: &Program, new: &Program, events: &[Timed]) -> Option<(String, bool)> {
-    let data = match events.first() {
-        Some(Timed { event: Event::Open(data), .. }) => Some(data),
-        _ => None,
-    };
+    let data = opening(events);
     let mut before = ReferenceSession::open(old, START, "/workspace", data).ok()?;
     let mut after = ReferenceSession::open(new, START, "/workspace", data).ok()?;
     let mut now = START;

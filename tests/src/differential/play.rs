@@ -4,7 +4,7 @@ use super::coverage::RunCoverage;
 use super::heard::{EventReply, START};
 use super::trace::Trace;
 use super::{kernel, reference};
-use crate::generate::{Event, Timed, escapes, sinces};
+use crate::generate::{Event, Timed, escapes, opening, sinces};
 use guard_compiler::hir::Program;
 use guard_compiler::reference::ReferenceSession;
 use guard_compiler::{NoFiles, SourceFile, compile_despite};
@@ -51,10 +51,7 @@ impl Subject {
         coverage: &mut RunCoverage,
     ) -> Result<(), (usize, String)> {
         let sinces = sinces(&self.text);
-        let data = match events.first() {
-            Some(Timed { event: Event::Open(data), .. }) => Some(data),
-            _ => None,
-        };
+        let data = opening(events);
         let open = |kernel: &Kernel| {
             let session = kernel.open_with("s", START, "/workspace", data);
             session.map_err(|e| (0, e.to_string()))

@@ -2,15 +2,12 @@
 
 use super::heard::START;
 use super::trace::Trace;
-use crate::generate::{Event, Timed};
+use crate::generate::{Timed, opening};
 use guard_runtime::Kernel;
 
 /// The lines of a session, recorded with the key of 32 sevens. None where the session cannot be opened.
 pub fn recorded(kernel: &Kernel, events: &[Timed]) -> Option<Vec<String>> {
-    let data = match events.first() {
-        Some(Timed { event: Event::Open(data), .. }) => Some(data),
-        _ => None,
-    };
+    let data = opening(events);
     let mut session = kernel.open_with("s", START, "/workspace", data).ok()?;
     let mut trace = Trace::new(kernel, &session);
     let mut now = START;

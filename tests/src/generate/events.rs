@@ -44,6 +44,14 @@ pub struct Timed {
     pub event: Event,
 }
 
+/// The data that a session of these events is opened with.
+pub fn opening(events: &[Timed]) -> Option<&Json> {
+    match &events.first()?.event {
+        Event::Open(data) => Some(data),
+        _ => None,
+    }
+}
+
 /// The state of drawing a session's events.
 struct Draft<'g> {
     guard: &'g Generated,

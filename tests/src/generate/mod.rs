@@ -18,7 +18,7 @@ use expr::{Speaks, truth};
 use guard_plan::random::Rng;
 
 pub use contract::document;
-pub use events::{Event, Timed, events};
+pub use events::{Event, Timed, events, opening};
 pub use outward::{any_call, escapes, fenced};
 
 /// Parameters a tool may have, with how their values are drawn.

@@ -322,14 +322,14 @@ impl GuardDraft<'_> {
         (!lists.is_empty()).then(|| self.rng.pick(&lists).name)
     }
 
+    fn names_of(&self, kind: ExprType) -> Vec<String> {
+        let names = self.names.iter().filter(|name| name.kind == kind);
+        names.map(|name| name.text.clone()).collect()
+    }
+
     /// A name where there is one.
     fn named(&mut self, kind: ExprType) -> String {
-        let names: Vec<String> = self
-            .names
-            .iter()
-            .filter(|name| name.kind == kind)
-            .map(|name| name.text.clone())
-            .collect();
+        let names = self.names_of(kind);
         if names.is_empty() { self.plain(kind) } else { self.rng.pick(&names).clone() }
     }
 }

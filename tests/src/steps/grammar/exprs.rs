@@ -51,12 +51,7 @@ impl GuardDraft<'_> {
 
     /// A constant or a name.
     pub(super) fn plain(&mut self, kind: ExprType) -> String {
-        let names: Vec<String> = self
-            .names
-            .iter()
-            .filter(|name| name.kind == kind)
-            .map(|name| name.text.clone())
-            .collect();
+        let names = self.names_of(kind);
         if !names.is_empty() && self.rng.chance(75) {
             return self.rng.pick(&names).clone();
         }
