@@ -79,6 +79,13 @@ pub(crate) struct Class<'p> {
     pub ty: Option<Type>,
 }
 
+impl Class<'_> {
+    /// Returns true if something reads it, or does more with it.
+    pub fn is_read(&self) -> bool {
+        self.used || self.opaque
+    }
+}
+
 /// The places of a guard and their classes.
 pub(crate) struct Classes<'p> {
     program: &'p Program,
@@ -133,6 +140,17 @@ impl<'p> Classes<'p> {
     /// The class of a place; none where nothing mentions it.
     pub fn class(&self, place: &ValuePlace) -> Option<&Class<'p>> {
         self.classes.get(&self.root(*self.nodes.get(place)?))
+    }
+
+    /// Returns true if something reads the values of a place, or does more with them.
+    pub fn is_read(&self, place: &ValuePlace) -> bool {
+        self.class(place).is_some_and(Class::is_read)
+    }
+
+    /// The part of a node that is such.
+    pub fn part(&self, node: Option<usize>, is_such: fn(&ValuePlace) -> bool) -> Option<usize> {
+        let parts = node.map_or(&[][..], |node| self.parts(node));
+        parts.iter().copied().find(|part| is_such(&self.places[*part]))
     }
 
     /// The class of a node.

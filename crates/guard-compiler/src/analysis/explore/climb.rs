@@ -387,22 +387,14 @@ impl<'s, 'p> Climber<'s, 'p> {
 
     fn args(&mut self, wire: &str) -> Option<Json> {
         let (at, tool) = self.player_of(wire)?;
-        self.players.guards[at].inputs.draw_call(
-            tool,
-            &self.players.fresh[at],
-            &self.constants,
-            &mut self.rng,
-        )
+        let Players { guards, fresh } = &self.players;
+        guards[at].inputs.draw_call(tool, &fresh[at], &self.constants, &mut self.rng)
     }
 
     fn result(&mut self, wire: &str) -> Option<Json> {
         let (at, tool) = self.player_of(wire)?;
-        self.players.guards[at].inputs.draw_result(
-            tool,
-            &self.players.fresh[at],
-            &self.constants,
-            &mut self.rng,
-        )
+        let Players { guards, fresh } = &self.players;
+        guards[at].inputs.draw_result(tool, &fresh[at], &self.constants, &mut self.rng)
     }
 
     fn call(&mut self, wire: &str) -> Option<Act> {

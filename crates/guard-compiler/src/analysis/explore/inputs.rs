@@ -41,9 +41,9 @@ pub(crate) struct Inputs<'p> {
 
 /// Returns true if a tool requires calls in an order.
 fn asks_for_order(tool: &Tool) -> bool {
-    tool.clauses.iter().any(|clause| match &clause.kind {
-        ClauseKind::Requires { any_of, .. } => any_of.iter().any(|r| r.since.is_some() || r.latest),
-        _ => false,
+    tool.clauses.iter().any(|clause| {
+        let ClauseKind::Requires { any_of, .. } = &clause.kind else { return false };
+        any_of.iter().any(|r| r.since.is_some() || r.latest)
     })
 }
 
@@ -113,8 +113,7 @@ impl<'p> Inputs<'p> {
             })
         });
         for (id, tool) in program.tools.iter().enumerate() {
-            let read =
-                self.classes.class(&ValuePlace::Result(id)).is_some_and(|c| c.used || c.opaque);
+            let read = self.classes.is_read(&ValuePlace::Result(id));
             let few = matches!(tool.returns, Some(Type::Bool | Type::Enum(_)));
             covered &= !read || few;
             let tried = self.fixed[id].is_some() && self.is_full(id, session);
@@ -171,19 +170,12 @@ impl<'p> Inputs<'p> {
     /// Returns true if a tool has a limit on identical calls, and more calls are possible than are tried.
     fn repeats(&self, tool: ToolId, session: &ReferenceSession<'p>) -> bool {
         let tool_def = &self.program.tools[tool];
-        let identical = tool_def.clauses.iter().any(|clause| match &clause.kind {
-            crate::hir::ClauseKind::Limit { limit, .. } => {
-                self.program.limits[*limit].scope == LimitScope::Identical
-            }
-            _ => false,
-        });
-        let all = self.calls(tool, session).len()
-            == tool_def
-                .params
-                .iter()
-                .map(|p| size(self.program, &p.ty))
-                .fold(1, usize::saturating_mul);
-        identical && !all
+        let is_identical = |limit: usize| self.program.limits[limit].scope == LimitScope::Identical;
+        let identical = tool_def.clauses.iter().any(
+            |clause| matches!(clause.kind, ClauseKind::Limit { limit, .. } if is_identical(limit)),
+        );
+        let sizes = tool_def.params.iter().map(|param| size(self.program, &param.ty));
+        identical && self.calls(tool, session).len() != sizes.fold(1, usize::saturating_mul)
     }
 
     /// The arguments of a tool worth trying in a state, the plainest first.
@@ -298,25 +290,23 @@ impl<'p> Inputs<'p> {
         constants: &Constants,
         rng: &mut Rng,
     ) -> Option<Json> {
-        let node = self.classes.find(&ValuePlace::Result(tool));
+        let place = ValuePlace::Result(tool);
         let returns = self.program.tools[tool].returns.as_ref();
-        let class = node.and_then(|node| self.classes.class_of(node));
-        if returns.is_none() && !class.is_some_and(|class| class.used || class.opaque) {
+        if returns.is_none() && !self.classes.is_read(&place) {
             return None;
         }
-        self.maker(session).draw_result(returns, node, constants, rng)
+        self.maker(session).draw_result(returns, self.classes.find(&place), constants, rng)
     }
 
     /// Returns the possible results of a call of a tool; `null` where nothing reads the result.
     pub fn results(&self, tool: ToolId, session: &ReferenceSession<'p>) -> Vec<Option<Json>> {
-        let tool_def = &self.program.tools[tool];
-        let node = self.classes.find(&ValuePlace::Result(tool));
-        let class = node.and_then(|node| self.classes.class_of(node));
-        let read = class.is_some_and(|class| class.used || class.opaque);
-        if !read && tool_def.returns.is_none() {
+        let place = ValuePlace::Result(tool);
+        let returns = self.program.tools[tool].returns.as_ref();
+        let read = self.classes.is_read(&place);
+        if !read && returns.is_none() {
             return vec![None];
         }
-        let mut results = self.maker(session).results(tool_def.returns.as_ref(), node);
+        let mut results = self.maker(session).results(returns, self.classes.find(&place));
         let most = self.few.saturating_mul(2).min(MOST_RESULTS);
         results.truncate(if read { most } else { 1 });
         if results.is_empty() {
@@ -391,8 +381,8 @@ impl<'p> Inputs<'p> {
         let mut clock = false;
         super::rules::each_condition(self.program, &mut |root| {
             root.walk(&mut |e| match &e.kind {
-                crate::hir::ExprKind::Duration(d) => _ = named.insert(*d),
-                crate::hir::ExprKind::Clock(_) => clock = true,
+                ExprKind::Duration(d) => _ = named.insert(*d),
+                ExprKind::Clock(_) => clock = true,
                 _ => {}
             });
         });

@@ -61,7 +61,7 @@ impl Default for ExplorationLimits {
 }
 
 /// The findings of an exploration.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Exploration {
     /// By tool: the shortest session in which it is allowed.
     pub tools: Vec<Option<ExploredSession>>,
@@ -167,15 +167,8 @@ impl Exploration {
         Exploration {
             tools: vec![None; program.tools.len()],
             rules: rules.into_iter().map(|rule| (rule, None)).collect(),
-            effects: Vec::new(),
             goals: vec![None; program.goals.len()],
-            completion: None,
-            deadlock: None,
-            whole: false,
-            exhausted: false,
-            states: 0,
-            judged: 0,
-            depth: 0,
+            ..Exploration::default()
         }
     }
 }

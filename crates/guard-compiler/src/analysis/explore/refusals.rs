@@ -123,14 +123,14 @@ fn find(
     for start in near(filled) {
         let args = start.args.clone();
         filling.pump = start;
-        if let FillEnd::Refused(session) = filling.run(tool, &args, 0..1) {
+        if let Some(FillEnd::Refused(session)) = filling.run(tool, &args, 0..1) {
             return Some(session);
         }
     }
     growing.truncate(MOST_GROWING);
     for (pump, writer, args) in growing {
         filling.pump = pump;
-        if let FillEnd::Refused(session) = filling.run(writer, &args, FEW..MANY) {
+        if let Some(FillEnd::Refused(session)) = filling.run(writer, &args, FEW..MANY) {
             return Some(session);
         }
     }
@@ -206,8 +206,6 @@ enum FillEnd {
     Refused(ExploredSession),
     /// It may go on.
     Growing,
-    /// Nothing came of it.
-    Stuck,
 }
 
 /// A filling that may go on: the session, the tool that fills and its arguments.
@@ -252,11 +250,11 @@ impl<'s, 'p> Filling<'_, 's, 'p> {
                     self.pump = start.clone();
                     let rounds = if grows { FEWER } else { FEW };
                     match self.run(writer, args, 0..rounds) {
-                        FillEnd::Refused(session) => {
+                        Some(FillEnd::Refused(session)) => {
                             let len = found.as_ref().map_or(usize::MAX, ExploredSession::len);
                             found = Some(session).filter(|one| one.len() < len).or(found);
                         }
-                        FillEnd::Growing if !grows => {
+                        Some(FillEnd::Growing) if !grows => {
                             growing.push((self.pump.clone(), writer, args.clone()));
                             grows = true;
                         }
@@ -283,15 +281,8 @@ impl<'s, 'p> Filling<'_, 's, 'p> {
         self.vars.iter().map(|var| state[*var].clone()).collect()
     }
 
-    fn run(&mut self, writer: ToolId, args: &[Value], rounds: Range<usize>) -> FillEnd {
-        match self.repeat(writer, args, rounds) {
-            Some(end) => end,
-            None => FillEnd::Stuck,
-        }
-    }
-
     /// Repeats a call of `writer`, in these rounds, until one of the tool is refused. None where it cannot go on.
-    fn repeat(&mut self, writer: ToolId, args: &[Value], rounds: Range<usize>) -> Option<FillEnd> {
+    fn run(&mut self, writer: ToolId, args: &[Value], rounds: Range<usize>) -> Option<FillEnd> {
         let own = self.pump.args.clone();
         let mut values = self.values();
         let mut idle = 0;

@@ -4,7 +4,9 @@
 
 use super::rules::{Rule, RuleKind};
 use super::state_key::reads_state;
-use crate::hir::{ClauseKind, Expr, ExprKind as K, FactId, Program, ServedOp, Tool, ToolId, VarId};
+use crate::hir::{
+    Clause, ClauseKind, Expr, ExprKind as K, FactId, Program, ServedOp, Tool, ToolId, VarId,
+};
 use guard_plan::plan::WindowSize;
 use std::collections::BTreeSet;
 
@@ -39,9 +41,9 @@ fn holders(program: &Program, tool: &Tool) -> BTreeSet<ToolId> {
     });
     let counted: BTreeSet<usize> = counted.collect();
     let by_state = |tool: &Tool| {
-        tool.clauses.iter().any(|clause| match &clause.kind {
-            ClauseKind::Limit { limit, by: Some(by) } => counted.contains(limit) && reads_state(by),
-            _ => false,
+        tool.clauses.iter().any(|clause| {
+            let ClauseKind::Limit { limit, by: Some(by) } = &clause.kind else { return false };
+            counted.contains(limit) && reads_state(by)
         })
     };
     let tools = program.tools.iter().enumerate();
@@ -123,8 +125,7 @@ impl Slice {
 
     /// All tools of all lifecycles.
     pub fn served(&mut self, program: &Program) {
-        let served = (0..program.tools.len()).filter(|tool| program.tools[*tool].served.is_some());
-        self.tools.extend(served);
+        self.all_that(program, |tool| tool.served.is_some());
         self.close(program);
     }
 
@@ -144,22 +145,21 @@ impl Slice {
                 self.tools.insert(*tool);
             }
             K::Origin(_) | K::Seen(_) => {
-                let known = program.tools.iter().enumerate();
-                let endorses = |tool: &Tool| {
-                    tool.clauses.iter().any(|c| matches!(c.kind, ClauseKind::Endorse { .. }))
-                };
-                let sees = |tool: &Tool| tool.params.is_empty() || endorses(tool);
-                self.tools.extend(known.filter(|(_, t)| sees(t)).map(|(at, _)| at));
+                let endorses = |c: &Clause| matches!(c.kind, ClauseKind::Endorse { .. });
+                self.all_that(program, |t| t.params.is_empty() || t.clauses.iter().any(endorses));
             }
             K::MayRead(..) => {
-                let known = program.tools.iter().enumerate();
-                let discloses = |tool: &Tool| {
-                    tool.clauses.iter().any(|c| matches!(c.kind, ClauseKind::Private { .. }))
-                };
-                self.tools.extend(known.filter(|(_, t)| discloses(t)).map(|(at, _)| at));
+                let discloses = |c: &Clause| matches!(c.kind, ClauseKind::Private { .. });
+                self.all_that(program, |t| t.clauses.iter().any(discloses));
             }
             _ => {}
         });
+    }
+
+    /// Adds all tools that are such.
+    fn all_that(&mut self, program: &Program, is_such: impl Fn(&Tool) -> bool) {
+        let tools = program.tools.iter().enumerate();
+        self.tools.extend(tools.filter(|(_, tool)| is_such(tool)).map(|(id, _)| id));
     }
 
     /// Adds what a call of a tool reads and requires, and the tool.
@@ -180,11 +180,9 @@ impl Slice {
             }
         }
         if let Some(served) = tool_def.served {
-            let beside = |t: &Tool| {
+            self.all_that(program, |t| {
                 t.served.is_some_and(|s| s.lifecycle == served.lifecycle && s.op != ServedOp::List)
-            };
-            let tools = program.tools.iter().enumerate();
-            self.tools.extend(tools.filter(|(_, t)| beside(t)).map(|(at, _)| at));
+            });
         }
     }
 
@@ -193,10 +191,9 @@ impl Slice {
         loop {
             let before = (self.tools.len(), self.vars.len(), self.facts.len());
             for (tool, tool_def) in program.tools.iter().enumerate() {
-                let writes = written(tool_def).iter().any(|var| self.vars.contains(var));
-                let teaches = tool_def.clauses.iter().any(|clause| match &clause.kind {
-                    ClauseKind::Learn(learn) => self.facts.contains(&learn.fact),
-                    _ => false,
+                let writes = !written(tool_def).is_disjoint(&self.vars);
+                let teaches = tool_def.clauses.iter().any(|clause| {
+                    matches!(&clause.kind, ClauseKind::Learn(l) if self.facts.contains(&l.fact))
                 });
                 if writes || teaches {
                     self.tools.insert(tool);
@@ -214,7 +211,7 @@ impl Slice {
 
 /// The variables that a tool's effects and observations write.
 fn written(tool: &Tool) -> BTreeSet<VarId> {
-    let target = |clause: &crate::hir::Clause| match &clause.kind {
+    let target = |clause: &Clause| match &clause.kind {
         ClauseKind::Effect { target, .. } | ClauseKind::Observe { target, .. } => Some(target.var),
         _ => None,
     };

@@ -53,7 +53,7 @@ impl Maker<'_, '_> {
 
     fn make(&self, ty: &Type, node: Option<usize>, depth: usize) -> Vec<Value> {
         let class = node.and_then(|node| self.classes.class_of(node));
-        let used = class.is_some_and(|class| class.used || class.opaque);
+        let used = class.is_some_and(Class::is_read);
         let values = match ty {
             Type::Bool if used => vec![Value::Bool(true), Value::Bool(false)],
             Type::Bool => vec![Value::Bool(false)],
@@ -118,7 +118,7 @@ impl Maker<'_, '_> {
             _ => lo.unwrap_or(unit_size.min(hi.unwrap_or(unit_size))).max(lo.unwrap_or(i64::MIN)),
         };
         let mut numbers = vec![plain];
-        let Some(class) = class.filter(|class| class.used || class.opaque) else {
+        let Some(class) = class.filter(|class| class.is_read()) else {
             return vec![wrap(plain)];
         };
         let mut around = |bound: i64| {
@@ -251,11 +251,8 @@ impl Maker<'_, '_> {
         if depth == 0 {
             return Vec::new();
         }
-        let part = |wanted: fn(&ValuePlace) -> bool| {
-            let parts = node.map_or(&[][..], |node| self.classes.parts(node));
-            parts.iter().copied().find(|part| wanted(&self.classes.places[*part]))
-        };
-        self.make(element, part(|place| matches!(place, ValuePlace::Elem(_))), depth - 1)
+        let part = self.classes.part(node, |place| matches!(place, ValuePlace::Elem(_)));
+        self.make(element, part, depth - 1)
     }
 
     fn lists(&self, ty: &Type, element: &Type, node: Option<usize>, depth: usize) -> Vec<Value> {

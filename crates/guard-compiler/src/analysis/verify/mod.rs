@@ -27,7 +27,7 @@ pub struct Verification {
     /// One for each tool and each variable it writes.
     pub refinements: Vec<RefinementCheck>,
     /// One for each tool and each invariant its observations can break.
-    pub observations: Vec<Observation>,
+    pub observations: Vec<Pair>,
     /// Tools of which no call can pass its own conditions.
     pub impossible: Vec<Impossible>,
     /// What the plan may leave out, with certificates, in the plan's order.
@@ -40,7 +40,7 @@ pub struct Verification {
     pub size: (usize, usize),
 }
 
-/// A tool and an invariant that its effects can break.
+/// A tool and an invariant that its effects, or its observations, can break.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
     /// The tool.
@@ -127,17 +127,6 @@ pub struct RefinementCheck {
     pub tool: ToolId,
     /// The variable.
     pub var: VarId,
-    /// What became of it.
-    pub status: ObligationStatus,
-}
-
-/// A tool and an invariant that its observations can break.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Observation {
-    /// The tool.
-    pub tool: ToolId,
-    /// The invariant.
-    pub invariant: InvariantId,
     /// What became of it.
     pub status: ObligationStatus,
 }
@@ -338,7 +327,7 @@ fn record(verification: &mut Verification, goal: &ProofGoal, status: ObligationS
             verification.refinements.push(RefinementCheck { tool, var, status });
         }
         Claim::Observed { tool, invariant } => {
-            verification.observations.push(Observation { tool, invariant, status });
+            verification.observations.push(Pair { tool, invariant, status });
         }
         Claim::Preserved { tool, invariant, part } => {
             if part == 0 {

@@ -1,11 +1,11 @@
 //! Observations during a search: goals and stops in a state, rules that fire, tools that are allowed.
 
-use super::super::rules::{self, Rule, RuleKind};
+use super::super::rules::{self, RuleKind};
 use super::super::session::{Act, ExploredEnding, SessionStep};
 use super::super::world::Oracle;
 use super::{Search, Trial, branch, longer};
 use crate::analysis::reference::{Judgement, ReferenceSession};
-use crate::hir::ServedOp;
+use crate::hir::{ServedOp, Trigger};
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision};
 use guard_syntax::span::Span;
@@ -78,17 +78,21 @@ impl<'s, 'p> Search<'s, 'p> {
                     named && t.to == *to && t.from.contains(from) && from != to
                 };
                 for step in lifecycle.transitions.iter().filter(made) {
-                    self.fires(RuleKind::Transition, step.span, at, done);
+                    self.transition(step.span, at, std::slice::from_ref(done));
                 }
             }
         }
     }
 
-    pub(super) fn fires(&mut self, kind: RuleKind, span: Span, at: usize, done: &SessionStep) {
-        let rule = self.rules.iter().position(|r| r.kind == kind && r.span == span);
-        let length = self.nodes[at].depth + 1;
+    fn rule(&self, kind: RuleKind, span: Span) -> Option<usize> {
+        self.rules.iter().position(|rule| rule.kind == kind && rule.span == span)
+    }
+
+    fn transition(&mut self, span: Span, at: usize, steps: &[SessionStep]) {
+        let length = self.nodes[at].depth + steps.len();
+        let rule = self.rule(RuleKind::Transition, span);
         if let Some(rule) = rule.filter(|rule| longer(&self.found.rules[*rule], length)) {
-            self.found.rules[rule] = Some(self.with(at, vec![done.clone()]));
+            self.found.rules[rule] = Some(self.with(at, steps.to_vec()));
         }
     }
 
@@ -157,15 +161,12 @@ impl<'s, 'p> Search<'s, 'p> {
 
     /// Returns true if a provider with a trigger on denials has not spoken yet.
     pub(super) fn waits_for_denial(&self) -> bool {
-        let on_denial = |provider: &crate::hir::Feedback| {
-            provider.triggers.iter().any(|t| matches!(t, crate::hir::Trigger::Denied(_)))
-        };
-        let silent = |provider: &&crate::hir::Feedback| {
-            let is_provider = |r: &Rule| r.kind == RuleKind::Feedback && r.span == provider.span;
-            let rule = self.rules.iter().position(is_provider);
-            on_denial(provider) && rule.is_some_and(|rule| self.found.rules[rule].is_none())
-        };
-        self.program.feedback.iter().any(|provider| silent(&provider))
+        self.program.feedback.iter().any(|provider| {
+            let mut triggers = provider.triggers.iter();
+            let rule = self.rule(RuleKind::Feedback, provider.span);
+            triggers.any(|trigger| matches!(trigger, Trigger::Denied(_)))
+                && rule.is_some_and(|rule| self.found.rules[rule].is_none())
+        })
     }
 
     /// Feedback that was given, and halts.
@@ -198,11 +199,7 @@ impl<'s, 'p> Search<'s, 'p> {
         let served = self.program.tools[trial.tool].served;
         if let Some(crate::hir::Served { lifecycle, op: ServedOp::Move(step) }) = served {
             let span = self.program.lifecycles[lifecycle].transitions[step as usize].span;
-            let rule =
-                self.rules.iter().position(|r| r.kind == RuleKind::Transition && r.span == span);
-            if let Some(rule) = rule.filter(|rule| longer(&self.found.rules[*rule], length)) {
-                self.found.rules[rule] = Some(self.with(at, steps.to_vec()));
-            }
+            self.transition(span, at, steps);
         }
     }
 

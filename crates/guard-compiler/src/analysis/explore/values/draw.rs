@@ -98,11 +98,7 @@ impl Maker<'_, '_> {
         depth: usize,
     ) -> Option<Value> {
         let depth = depth.checked_sub(1)?;
-        let part = |wanted: fn(&ValuePlace) -> bool| {
-            let parts = node.map_or(&[][..], |node| self.classes.parts(node));
-            parts.iter().copied().find(|part| wanted(&self.classes.places[*part]))
-        };
-        let element = || part(|place| matches!(place, ValuePlace::Elem(_)));
+        let element = || self.classes.part(node, |place| matches!(place, ValuePlace::Elem(_)));
         let value = match ty {
             Type::Bool => Value::Bool(rng.chance(50)),
             Type::Enum(id) => Value::Enum(rng.below(self.program.enums[*id].variants.len()) as u32),
@@ -126,7 +122,7 @@ impl Maker<'_, '_> {
                 }
             }
             Type::Map(kind, of, _) => {
-                let keys = part(|place| matches!(place, ValuePlace::Key(_)));
+                let keys = self.classes.part(node, |place| matches!(place, ValuePlace::Key(_)));
                 let mut entries = BTreeMap::new();
                 for _ in 0..*rng.pick(&[0, 1, 1, 1, 2, 2, 3]) {
                     let key = match kind {
@@ -237,15 +233,14 @@ impl Maker<'_, '_> {
             };
             return Some(Json::Object(members.iter().filter_map(member).collect()));
         }
-        let find =
-            |wanted: fn(&ValuePlace) -> bool| parts.iter().find(|part| wanted(&places[**part]));
-        if let Some(element) = find(|place| matches!(place, ValuePlace::Elem(_))) {
-            let keys = find(|place| matches!(place, ValuePlace::Key(_))).copied();
+        let part = |is_such| self.classes.part(Some(node), is_such);
+        if let Some(element) = part(|place| matches!(place, ValuePlace::Elem(_))) {
+            let keys = part(|place| matches!(place, ValuePlace::Key(_)));
             let mut items = Vec::new();
             for _ in 0..*rng.pick(&[0, 1, 1, 1, 2, 2, 3]) {
                 let key = self.drawn(&Type::string(), keys, constants, rng, depth);
                 let Some(Value::String(key)) = key else { continue };
-                items.extend(self.drawn_json(*element, constants, rng, depth).map(|v| (key, v)));
+                items.extend(self.drawn_json(element, constants, rng, depth).map(|v| (key, v)));
             }
             // A list has no keys that anything is compared with.
             let named = keys.and_then(|key| self.classes.class_of(key)).is_some_and(|c| c.opaque);

@@ -22,13 +22,11 @@ impl Maker<'_, '_> {
         if !members.is_empty() {
             return self.objects(&members, depth);
         }
-        let find =
-            |wanted: fn(&ValuePlace) -> bool| parts.iter().find(|part| wanted(&places[**part]));
-        let element = find(|place| matches!(place, ValuePlace::Elem(_)));
-        let key = find(|place| matches!(place, ValuePlace::Key(_)));
-        if let Some(element) = element {
-            let inner = self.json(*element, depth - 1);
-            let named = key.and_then(|key| self.classes.class_of(*key)).is_some_and(|c| c.opaque);
+        let part = |is_such| self.classes.part(Some(node), is_such);
+        if let Some(element) = part(|place| matches!(place, ValuePlace::Elem(_))) {
+            let key = part(|place| matches!(place, ValuePlace::Key(_)));
+            let inner = self.json(element, depth - 1);
+            let named = key.and_then(|key| self.classes.class_of(key)).is_some_and(|c| c.opaque);
             let wrap = |json: Json| {
                 if named {
                     Json::Object(vec![(FRESH[0].into(), json)])

@@ -69,7 +69,7 @@ impl Maker<'_, '_> {
         let two = |pattern| samples.texts(SampleKind::Two, pattern).to_vec();
         let patterned = bounds.patterns.iter().flat_map(|pattern| two(pattern));
         let mut texts: Vec<String> = Vec::new();
-        match class.filter(|class| class.used || class.opaque) {
+        match class.filter(|class| class.is_read()) {
             None => {
                 texts.push(FRESH[0].to_string());
                 texts.extend(patterned);
@@ -94,7 +94,7 @@ impl Maker<'_, '_> {
     /// Lines worth trying: those that are named, and plain ones of which rules say most.
     pub(super) fn commands(&self, class: Option<&Class>, node: Option<usize>) -> Vec<Value> {
         let mut lines = self.strings(class, node, &StringBounds::default());
-        if class.is_some_and(|class| class.used || class.opaque) {
+        if class.is_some_and(Class::is_read) {
             let line = |line: &&str| Value::String((*line).into());
             lines.extend(COMMANDS.iter().map(line));
         }
@@ -133,7 +133,7 @@ impl Maker<'_, '_> {
             if name.starts_with('/') { name.to_string() } else { format!("/workspace/{name}") }
         };
         let mut paths = vec![below("a.txt")];
-        if let Some(class) = class.filter(|class| class.used || class.opaque) {
+        if let Some(class) = class.filter(|class| class.is_read()) {
             let present: Vec<String> = self.texts(class);
             if present.contains(&paths[0]) {
                 paths.push(below("b.txt"));
@@ -173,7 +173,7 @@ impl Maker<'_, '_> {
             }
         }
         urls.push("https://a.example/a".into());
-        if let Some(class) = class.filter(|class| class.used || class.opaque) {
+        if let Some(class) = class.filter(|class| class.is_read()) {
             urls.splice(0..0, self.texts(class));
             urls.extend(self.hinted(class));
             if !parts.is_empty() {
