@@ -62,7 +62,14 @@ pub(crate) fn number(number: i64) -> String {
 
 /// Within 64 bits.
 pub(crate) fn fits_64(term: &str) -> String {
-    format!("(and (<= {} {term}) (<= {term} {}))", number(i64::MIN), i64::MAX)
+    between(term, None, None)
+}
+
+/// A number is within these ends, or else within 64 bits.
+fn between(term: &str, min: Option<i64>, max: Option<i64>) -> String {
+    let min = number(min.unwrap_or(i64::MIN));
+    let max = number(max.unwrap_or(i64::MAX));
+    format!("(and (<= {min} {term}) (<= {term} {max}))")
 }
 
 impl Script {
@@ -70,13 +77,7 @@ impl Script {
     pub fn any(&mut self, program: &Program, ty: &Type, most: usize) -> Option<SmtVal> {
         let bounded = |script: &mut Script, kind, min: Option<i64>, max: Option<i64>| {
             let name = script.declare("Int");
-            let min = min.unwrap_or(i64::MIN);
-            let max = max.unwrap_or(i64::MAX);
-            script.assert(&format!(
-                "(and (<= {} {name}) (<= {name} {}))",
-                number(min),
-                number(max)
-            ));
+            script.assert(&between(&name, min, max));
             SmtVal::Number(kind, name)
         };
         let size = |max: &Option<u64>| max.map_or(most, |max| most.min(max as usize));
@@ -152,11 +153,6 @@ impl Script {
 
     /// Returns the condition that a value satisfies a type.
     pub fn fits(&mut self, program: &Program, ty: &Type, value: &SmtVal) -> Option<String> {
-        let between = |term: &str, min: Option<i64>, max: Option<i64>| {
-            let min = min.unwrap_or(i64::MIN);
-            let max = max.unwrap_or(i64::MAX);
-            format!("(and (<= {} {term}) (<= {term} {}))", number(min), number(max))
-        };
         Some(match (ty, value) {
             (Type::Option(_), SmtVal::None) => "true".into(),
             (Type::Option(of), SmtVal::Option(some, inner)) => {

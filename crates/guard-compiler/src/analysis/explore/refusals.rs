@@ -6,15 +6,16 @@
 
 use super::ExplorationLimits;
 use super::inputs::{read, written};
-use super::repeat::{RepeatedCall, varied};
+use super::repeat::{RepeatedCall, varied, writes};
 use super::rules::RuleKind;
 use super::search::{Search, roles};
 use super::session::{Act, ExploredEnding, ExploredSession, SessionStep};
 use crate::analysis::reference::{Judgement, Outline};
-use crate::hir::{ClauseKind, Program, ToolId, VarId};
+use crate::hir::{Program, ToolId, VarId};
 use guard_plan::decimal;
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -171,19 +172,13 @@ fn known<'a>(search: &'a Search, owner: &str) -> Option<&'a ExploredSession> {
 }
 
 /// The variables of a check: the one it is named after, or those that the invariant reads.
-fn variables(program: &Program, owner: &str) -> Vec<VarId> {
+fn variables(program: &Program, owner: &str) -> BTreeSet<VarId> {
     let named = program.state.iter().position(|var| var.name == owner);
-    let mut vars: Vec<VarId> = named.into_iter().collect();
+    let mut vars: BTreeSet<VarId> = named.into_iter().collect();
     for invariant in program.invariants.iter().filter(|invariant| invariant.rule.owner == owner) {
         vars.extend(invariant.condition.variables());
     }
     vars
-}
-
-fn writes(program: &Program, tool: ToolId, vars: &[VarId]) -> bool {
-    program.tools[tool].clauses.iter().any(|clause| {
-        matches!(&clause.kind, ClauseKind::Effect { target, .. } if vars.contains(&target.var))
-    })
 }
 
 /// A session that grows until the check refuses.
@@ -192,7 +187,7 @@ struct Filling<'a, 's, 'p> {
     tool: ToolId,
     owner: &'a str,
     /// What the check reads.
-    vars: Vec<VarId>,
+    vars: BTreeSet<VarId>,
     judged: usize,
     /// The number of judged calls at which the search gives up.
     most: usize,

@@ -11,11 +11,12 @@ use super::session::{
 };
 use super::world::Oracle;
 use crate::analysis::reference::{Ask, Judgement, ReferenceSession};
-use crate::hir::{ClauseKind, Program, ToolId};
+use crate::hir::{ClauseKind, Program, ToolId, VarId};
 use guard_plan::json::Json;
 use guard_plan::plan::LimitScope;
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision};
+use std::collections::BTreeSet;
 
 /// Most calls of one session that only repeats.
 const MOST: usize = 700;
@@ -54,16 +55,9 @@ pub(crate) fn complete(search: &mut Search) {
     }
 }
 
-/// The tools that are held to a rule at this place.
-fn holders(program: &Program, rule: &Rule) -> Vec<ToolId> {
-    let held =
-        |tool: &ToolId| program.tools[*tool].clauses.iter().any(|c| c.rule.span == rule.span);
-    (0..program.tools.len()).filter(held).collect()
-}
-
 fn limit(search: &Search, rule: &Rule) -> Option<ExploredSession> {
     let program = search.program;
-    for tool in holders(program, rule) {
+    for tool in rules::holders(program, rule) {
         let clauses = program.tools[tool].clauses.iter().filter(|c| c.rule.span == rule.span);
         let scopes = clauses.filter_map(|clause| match &clause.kind {
             ClauseKind::Limit { limit, .. } => Some(program.limits[*limit].scope),
@@ -129,11 +123,7 @@ fn charge(search: &Search, tool: ToolId, unit: usize) -> i64 {
 fn moving(search: &Search, rule: &Rule) -> Option<ExploredSession> {
     let invariant = search.program.invariants.iter().find(|i| i.rule.span == rule.span)?;
     let vars = invariant.condition.variables();
-    let writes = |tool: &ToolId| {
-        search.program.tools[*tool].clauses.iter().any(
-            |clause| matches!(&clause.kind, ClauseKind::Effect { target, .. } if vars.contains(&target.var)),
-        )
-    };
+    let writes = |tool: &ToolId| writes(search.program, *tool, &vars);
     let tools = (0..search.program.tools.len()).filter(writes);
     let sessions = tools.filter_map(|tool| search.found.tools[tool].as_ref());
     let found = sessions.filter_map(|session| {
@@ -144,6 +134,13 @@ fn moving(search: &Search, rule: &Rule) -> Option<ExploredSession> {
         pumps.filter_map(|pump| pump.run(rule, MOST_MOVES)).min_by_key(ExploredSession::len)
     });
     found.min_by_key(ExploredSession::len)
+}
+
+/// Returns true if an effect of a tool writes one of these variables.
+pub(super) fn writes(program: &Program, tool: ToolId, vars: &BTreeSet<VarId>) -> bool {
+    program.tools[tool].clauses.iter().any(|clause| {
+        matches!(&clause.kind, ClauseKind::Effect { target, .. } if vars.contains(&target.var))
+    })
 }
 
 /// The last call of a session again and again, until the rule fires. With `flying` none of them settles; else both

@@ -1,7 +1,7 @@
 //! The rules of a guard that may fire, each once, wherever it is instantiated.
 
 use crate::analysis::reference::Outline;
-use crate::hir::{Check, CheckKind, ClauseKind, Expr, LimitId, Program, Trigger};
+use crate::hir::{Check, CheckKind, ClauseKind, Expr, LimitId, Program, ToolId, Trigger};
 use guard_plan::plan::LimitScope;
 use guard_plan::time::describe_duration;
 use guard_plan::verdict::Code;
@@ -232,4 +232,11 @@ fn each_alone<'p>(checks: &'p [Check], out: &mut Vec<&'p Check>) {
             _ => out.push(check),
         }
     }
+}
+
+/// The tools that are held to a rule at this place.
+pub(super) fn holders(program: &Program, rule: &Rule) -> Vec<ToolId> {
+    let held =
+        |tool: &ToolId| program.tools[*tool].clauses.iter().any(|c| c.rule.span == rule.span);
+    (0..program.tools.len()).filter(held).collect()
 }

@@ -2,7 +2,7 @@
 //!
 //! Taken backwards: a tool needs those it requires or asks of, those that write what it reads, and what these need.
 
-use super::rules::{Rule, RuleKind};
+use super::rules::{self, Rule, RuleKind};
 use super::state_key::reads_state;
 use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, FactId, Program, ServedOp, Tool, ToolId, VarId,
@@ -88,9 +88,7 @@ impl Slice {
     /// Returns the slice on which the firing of a rule depends; `None` if a slice does not help, since the rule depends
     /// on everything or on nothing.
     pub fn of_rule(program: &Program, rule: &Rule) -> Option<Self> {
-        let holders: Vec<ToolId> = (0..program.tools.len())
-            .filter(|tool| program.tools[*tool].clauses.iter().any(|c| c.rule.span == rule.span))
-            .collect();
+        let holders = rules::holders(program, rule);
         match rule.kind {
             RuleKind::Deny | RuleKind::Approval | RuleKind::Requires | RuleKind::Reconcile => {
                 let clauses = holders.iter().flat_map(|tool| &program.tools[*tool].clauses);

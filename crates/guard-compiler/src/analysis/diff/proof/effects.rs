@@ -36,12 +36,13 @@ impl Sides<'_> {
         }
         let old = invariants(self.old, &vars);
         let new = invariants(self.new, &vars);
-        for invariant in new.iter().filter(|i| !old.iter().any(|known| implies(*known, **i))) {
-            let _ = invariant;
+        let keeps = |known: &[Placed], all: &[Placed]| {
+            all.iter().all(|i| known.iter().any(|known| implies(*known, *i)))
+        };
+        if !keeps(&old, &new) {
             change.tighter.push("an invariant is new".into());
         }
-        for invariant in old.iter().filter(|i| !new.iter().any(|known| implies(*known, **i))) {
-            let _ = invariant;
+        if !keeps(&new, &old) {
             change.looser.push("an invariant is gone".into());
         }
         for name in &vars {
