@@ -5,7 +5,7 @@ use crate::{
     written,
 };
 use guard_compiler::CompilerOutput;
-use guard_compiler::verify::{ObligationStatus, Verification, Width, verify, verify_at};
+use guard_compiler::verify::{ObligationStatus, Pair, Verification, Width, verify, verify_at};
 use guard_plan::json::Json;
 use guard_plan::plan::{Certificate, Claim, Plan, Proof, ProofStep, Row};
 use guard_plan::random::Rng;
@@ -223,9 +223,8 @@ fn expected(n: u64) -> Option<Result<(), String>> {
 }
 
 fn proves_all(said: &Verification) -> bool {
-    (!said.pairs.is_empty() || !said.observations.is_empty())
-        && said.pairs.iter().all(|pair| pair.status.is_proved())
-        && said.observations.iter().all(|one| one.status.is_proved())
+    let mut pairs = said.pairs.iter().chain(&said.observations).peekable();
+    pairs.peek().is_some() && pairs.all(|pair| pair.status.is_proved())
 }
 
 /// Guards of which the invariant `i`, or else the type of `o`, is not kept by `t`, though it nearly is.
@@ -241,10 +240,9 @@ fn is_open(text: &str) -> Result<(), String> {
     let plan = &output.plan;
     let said = &verify_at(&output.plan, Width::REAL);
     let of = |tool: u32| plan.tools[tool as usize].name == "t";
-    let pair = said
-        .pairs
-        .iter()
-        .find(|one| of(one.tool) && plan.invariants[one.invariant as usize].rule.owner == "i");
+    let speaks =
+        |one: &&Pair| of(one.tool) && plan.invariants[one.invariant as usize].rule.owner == "i";
+    let pair = said.pairs.iter().find(speaks);
     let refined = said
         .refinements
         .iter()
@@ -252,11 +250,7 @@ fn is_open(text: &str) -> Result<(), String> {
     if said.impossible.iter().any(|one| of(one.tool)) {
         return Err("`t` is said never to be called".into());
     }
-    let observed = said
-        .observations
-        .iter()
-        .find(|one| of(one.tool) && plan.invariants[one.invariant as usize].rule.owner == "i");
-    if let Some(observed) = observed {
+    if let Some(observed) = said.observations.iter().find(speaks) {
         let proved = observed.status.is_proved();
         return if proved { Err("it is proved of what is observed".into()) } else { Ok(()) };
     }

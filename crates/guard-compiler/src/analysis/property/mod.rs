@@ -69,7 +69,7 @@ pub(crate) fn prove(claimed: &Program, files: &[SourceFile]) -> Vec<PropertyClai
         }
     }
     if !claimed.shadow && claims.iter().any(|claim| claim.proof.is_none()) {
-        OpenClaims::new(claimed, files).prove(&mut claims);
+        OpenClaims { claimed, files }.prove(&mut claims);
     }
     claims.sort_by_key(|claim| (claim.property, claim.span, claim.tool));
     claims
@@ -110,11 +110,7 @@ struct OpenClaims<'p> {
     files: &'p [SourceFile],
 }
 
-impl<'p> OpenClaims<'p> {
-    fn new(claimed: &'p Program, files: &'p [SourceFile]) -> Self {
-        OpenClaims { claimed, files }
-    }
-
+impl OpenClaims<'_> {
     fn prove(&self, claims: &mut [PropertyClaim]) {
         let open = |claims: &[PropertyClaim], tool: ToolId, clause: &Clause| {
             let known = |claim: &PropertyClaim| {
@@ -140,14 +136,14 @@ impl<'p> OpenClaims<'p> {
             watched
         };
         let candidates = self.candidates(&watched(claims));
-        for at in candidates.kept.iter().flatten() {
+        for at in candidates.iter().flat_map(|candidate| &candidate.claims) {
             claims[*at].proof = Some(vec![Basis::Induction]);
         }
         if claims.iter().all(|claim| claim.proof.is_some()) {
             return;
         }
         let mut program = watched(claims);
-        program.invariants.extend(candidates.invariants);
+        program.invariants.extend(candidates.into_iter().map(|candidate| candidate.invariant));
         let (plan, _) = crate::lower::lower(&program, self.files);
         for (at, basis) in verify::claims(&plan) {
             if let Some(claim) = at.parse().ok().and_then(|at: usize| claims.get_mut(at)) {
@@ -159,8 +155,8 @@ impl<'p> OpenClaims<'p> {
     /// Returns the open clauses that hold in every committed state, by induction over the session.
     /// Calls that are in flight at the same time read nothing that the other call writes. So what
     /// each call preserves is preserved by both, in either order.
-    fn candidates(&self, watched: &Program) -> InvariantCandidates {
-        let mut candidates = InvariantCandidates::default();
+    fn candidates(&self, watched: &Program) -> Vec<InvariantCandidate> {
+        let mut candidates: Vec<InvariantCandidate> = Vec::new();
         let (plan, _) = crate::lower::lower(watched, self.files);
         let pure = pure_denies(&plan);
         for clause in watched.tools.iter().flat_map(|tool| &tool.clauses) {
@@ -170,30 +166,30 @@ impl<'p> OpenClaims<'p> {
                 continue;
             }
             // A clause of a policy is in each of the tools of the policy.
-            let same = candidates.invariants.iter().position(|c| c.rule.span == clause.rule.span);
-            match same {
-                Some(known) => candidates.kept[known].push(at),
+            let is_same = |c: &&mut InvariantCandidate| c.invariant.rule.span == clause.rule.span;
+            match candidates.iter_mut().find(is_same) {
+                Some(known) => known.claims.push(at),
                 None => {
-                    candidates.kept.push(vec![at]);
-                    candidates.invariants.push(holds_always(&clause.rule, condition, text));
+                    let invariant = holds_always(&clause.rule, condition, text);
+                    candidates.push(InvariantCandidate { invariant, claims: vec![at] });
                 }
             }
         }
         loop {
-            let broken = self.broken(watched, &candidates.invariants);
+            let broken = self.broken(watched, &candidates);
             if broken.is_empty() || guard_proof::mutant!("whatever is tried is kept") {
                 return candidates;
             }
-            candidates.retain(|name| !broken.contains(name));
+            candidates.retain(|candidate| !broken.contains(&candidate.invariant.rule.owner));
         }
     }
 
     /// Returns the candidates, by name, that are not proved for every tool, or do not hold
     /// initially.
-    fn broken(&self, watched: &Program, candidates: &[Invariant]) -> BTreeSet<String> {
+    fn broken(&self, watched: &Program, candidates: &[InvariantCandidate]) -> BTreeSet<String> {
         let mut program = with(watched, |_, _| Stance::Absent);
-        program.invariants.extend(candidates.iter().cloned());
-        let names: BTreeSet<&String> = candidates.iter().map(|c| &c.rule.owner).collect();
+        program.invariants.extend(candidates.iter().map(|c| c.invariant.clone()));
+        let names: BTreeSet<&String> = candidates.iter().map(|c| &c.invariant.rule.owner).collect();
         if candidates.is_empty() {
             return BTreeSet::new();
         }
@@ -210,24 +206,16 @@ impl<'p> OpenClaims<'p> {
         }
         let (plan, _) = crate::lower::lower(&program, self.files);
         let verified = verify::verify(&plan);
-        let pairs = verified.pairs.iter().map(|pair| (pair.invariant, &pair.status));
-        let observed = verified
-            .observations
-            .iter()
-            .map(|observation| (observation.invariant, &observation.status));
-        for (invariant, status) in pairs.chain(observed) {
-            if !matches!(status, ObligationStatus::Proved(_) | ObligationStatus::Vacuous) {
-                broken.insert(plan.invariants[invariant as usize].rule.owner.clone());
+        for pair in verified.pairs.iter().chain(&verified.observations) {
+            if !matches!(pair.status, ObligationStatus::Proved(_) | ObligationStatus::Vacuous) {
+                broken.insert(plan.invariants[pair.invariant as usize].rule.owner.clone());
             }
         }
-        // A result that does not decode may clear what it would write, and nothing enforces a candidate.
         let cleared = cleared(&program);
-        for candidate in candidates {
-            candidate.condition.walk(&mut |e| {
-                if matches!(e.kind, ExprKind::State(var) if cleared.contains(&var)) {
-                    broken.insert(candidate.rule.owner.clone());
-                }
-            });
+        for InvariantCandidate { invariant, .. } in candidates {
+            if !invariant.condition.variables().is_disjoint(&cleared) {
+                broken.insert(invariant.rule.owner.clone());
+            }
         }
         broken.retain(|name| names.contains(name));
         broken
@@ -245,22 +233,10 @@ fn cleared(program: &Program) -> BTreeSet<VarId> {
     observed.collect()
 }
 
-/// Conditions that are tried as invariants, with the numbers of their claims.
-#[derive(Default)]
-struct InvariantCandidates {
-    kept: Vec<Vec<usize>>,
-    invariants: Vec<Invariant>,
-}
-
-impl InvariantCandidates {
-    fn retain(&mut self, keep: impl Fn(&String) -> bool) {
-        let kept: Vec<bool> =
-            self.invariants.iter().map(|invariant| keep(&invariant.rule.owner)).collect();
-        let mut at = kept.iter();
-        self.kept.retain(|_| *at.next().unwrap_or(&false));
-        let mut at = kept.iter();
-        self.invariants.retain(|_| *at.next().unwrap_or(&false));
-    }
+/// An invariant that may hold of every session, and the claims that it is made from, by number.
+struct InvariantCandidate {
+    invariant: Invariant,
+    claims: Vec<usize>,
 }
 
 /// Returns the owners of denies in shadow mode that read only the state.

@@ -191,7 +191,6 @@ impl ReferenceSession<'_> {
 
     /// Changes an item. Without a transition, the item is new.
     fn change(&mut self, lifecycle: LifecycleId, at: usize, change: ItemMove) -> ItemChange {
-        let id = self.id(lifecycle, at);
         let declared = &self.program.lifecycles[lifecycle];
         let item = &mut self.items[lifecycle][at];
         let before = change.transition.map(|_| declared.states[item.state].clone());
@@ -207,16 +206,12 @@ impl ReferenceSession<'_> {
             by: change.by.into(),
         };
         ItemChange {
-            item: id,
-            lifecycle: declared.name.clone(),
             actor: change.actor,
             by: change.by.into(),
             transition: Some(transition),
             before,
-            after: declared.states[item.state].clone(),
             reasons: change.reasons,
-            unanswered: Vec::new(),
-            rejections: item.rejections,
+            ..self.unmoved(lifecycle, at)
         }
     }
 
