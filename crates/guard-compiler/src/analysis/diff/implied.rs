@@ -307,7 +307,7 @@ fn wants_unasked((b, y): (ImpliedRule, &Expr), (a, x): (ImpliedRule, &Expr)) -> 
         let K::Unwrap(value, _) = &part.kind else { return false };
         let text = as_written(a, value);
         let wanted = |expr: &Expr| as_written(b, expr) == text;
-        value.contains(&is_inner) || !is_false_without(b.at(mine), &wanted, &filled)
+        value.any(&mut |part| is_inner(part)) || !is_false_without(b.at(mine), &wanted, &filled)
     };
     !theirs.contains(&may_be_missing)
 }

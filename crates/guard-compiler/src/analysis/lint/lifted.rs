@@ -254,7 +254,7 @@ fn runs_once(program: &Program, tool: &Tool, key: &[(u32, Expr)]) -> bool {
         K::Field(..) | K::Index(..) | K::Else(..) | K::Call(..) => false,
         _ => !is_literal(part),
     };
-    let counts_asked = |by: &Expr| !by.contains(&is_other);
+    let counts_asked = |by: &Expr| !by.any(&mut |part| is_other(part));
     tool.clauses.iter().any(|clause| {
         let ClauseKind::Limit { limit, by } = &clause.kind else { return false };
         let limit = &program.limits[*limit];
