@@ -44,6 +44,11 @@ pub struct Retention {
 }
 
 impl Config {
+    /// Returns the configuration of the project that a file belongs to.
+    pub fn of_file(path: &Path) -> Result<Config, Failure> {
+        Config::discover(path.parent().unwrap_or(Path::new(".")))
+    }
+
     /// Finds the nearest `guard.toml` in `from` or above it.
     pub fn discover(from: &Path) -> Result<Config, Failure> {
         let Ok(from) = std::path::absolute(from) else {

@@ -38,6 +38,8 @@ pub enum Failure {
     },
     /// Already reported on standard error.
     Said,
+    /// The guard has errors, which were reported: exit code 1.
+    Rejected,
 }
 
 /// The result of every command.
@@ -75,5 +77,17 @@ impl Failure {
             io::ErrorKind::BrokenPipe => Failure::Pipe,
             _ => Failure::new(format!("cannot write to standard output: {}", reason(error))),
         }
+    }
+
+    /// Returns the failure of a command that finds nothing out about a guard with errors.
+    #[must_use]
+    pub fn fatal(self) -> Failure {
+        if matches!(self, Failure::Rejected) { Failure::Said } else { self }
+    }
+}
+
+impl<E: std::error::Error> From<E> for Failure {
+    fn from(error: E) -> Failure {
+        Failure::new(error.to_string())
     }
 }

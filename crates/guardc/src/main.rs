@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     };
     match cli.command.run(&term) {
         Ok(Exit::Fine) => ExitCode::SUCCESS,
-        Ok(Exit::Findings) => ExitCode::from(1),
+        Ok(Exit::Findings) | Err(Failure::Rejected) => ExitCode::from(1),
         Ok(Exit::Lost | Exit::Unknown) => ExitCode::from(3),
         Err(Failure::Pipe) => ExitCode::SUCCESS,
         Err(failure) => {

@@ -9,19 +9,18 @@ use guard_plan::{LoadedPlan, load};
 pub use guard_sdk::sources::is_plan;
 use std::path::Path;
 
-/// Opens a guard or a plan; `None` if the guard has errors, which have been reported.
-pub fn open(path: &Path, config: &Config, term: &Console) -> Result<Option<LoadedPlan>, Failure> {
+/// Opens a guard or a plan. The errors of a guard are reported.
+pub fn open(path: &Path, term: &Console) -> Result<LoadedPlan, Failure> {
+    let config = Config::of_file(path)?;
     if path.as_os_str() != "-" {
         let bytes = files::read_bytes(path).map_err(|why| files::unreadable(path, &why))?;
         if is_plan(&bytes) || path.extension().is_some_and(|e| e == "plan") {
             let bad = |why| Failure::new(format!("cannot load `{}`: {why}", files::display(path)));
-            return load(&bytes).map(Some).map_err(bad);
+            return load(&bytes).map_err(bad);
         }
     }
-    let Some(compiled) = project::compile_one(path, config, term)? else {
-        return Ok(None);
-    };
-    compiled.compilation.output.map(|output| loaded(output.plan, output.sources)).transpose()
+    let (output, _) = project::compile_one(path, &config, term)?;
+    loaded(output.plan, output.sources)
 }
 
 /// Converts a compiled plan to the form that a kernel takes.

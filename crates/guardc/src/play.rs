@@ -12,7 +12,7 @@ use guard_plan::record::{Delivered, ItemChange, StopDecision};
 use guard_plan::report::Report;
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::Verdict;
-use guard_plan::{LoadedPlan, decimal, render, secrecy, time};
+use guard_plan::{decimal, render, secrecy, time};
 use guard_runtime::Learned;
 use guard_sdk::{Guard, Proposed, Session, SessionError, Settled, Stopped, TextOptions};
 use std::fmt::Write as _;
@@ -25,11 +25,6 @@ pub const WORKSPACE: &str = "/workspace";
 
 /// The maximum length of a call's arguments in the trace, in characters.
 const MAX_ARGS: usize = 2000;
-
-/// Returns a guard that is ready to decide.
-pub fn guard(plan: LoadedPlan) -> Result<Guard, Failure> {
-    Guard::from_plan(plan).map_err(|error| Failure::new(error.to_string()))
-}
 
 /// A simulated session.
 pub struct Play {

@@ -4,7 +4,7 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::files::{self, InputText};
 use crate::report::FindingReport;
-use guard_compiler::{Compilation, SourceFile};
+use guard_compiler::{Compilation, CompilerOutput, SourceFile};
 use guard_plan::LoadedPlan;
 use guard_sdk::sources;
 use std::path::Path;
@@ -57,19 +57,22 @@ pub fn compile(path: &Path, text: String, config: &Config) -> Compiled {
     Compiled { compilation: source.compilation, shown: source.shown }
 }
 
-/// Compiles the guard of a command. Problems are printed and end the command.
+/// Compiles the guard of a command, and returns it with its files. Problems are printed and end the
+/// command.
 pub fn compile_one(
     path: &Path,
     config: &Config,
     term: &crate::term::Console,
-) -> Result<Option<Compiled>, Failure> {
-    let compiled = compile_alone(path, config)?;
-    if compiled.compilation.output.is_some() {
-        compiled.check_plan()?;
-        return Ok(Some(compiled));
+) -> Result<(CompilerOutput, Vec<SourceFile>), Failure> {
+    let mut compiled = compile_alone(path, config)?;
+    compiled.check_plan()?;
+    match compiled.compilation.output.take() {
+        Some(output) => Ok((output, compiled.shown)),
+        None => {
+            compiled.print_errors(term);
+            Err(Failure::Rejected)
+        }
     }
-    compiled.print_errors(term);
-    Ok(None)
 }
 
 /// Compiles one guard, with or without problems.

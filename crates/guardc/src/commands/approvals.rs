@@ -97,12 +97,12 @@ pub enum ApprovalAction {
 /// Runs the command.
 pub fn run(args: &Args, term: &Console) -> CommandResult {
     let storage = open(args)?;
-    let approvals = storage.approvals().map_err(failure)?;
+    let approvals = storage.approvals()?;
     let now = system_time();
     let changed = match &args.action {
         ApprovalAction::List { all, json } => return list(&approvals, *all, *json, now, term),
         ApprovalAction::Show { request } => {
-            let request = approvals.find(request).map_err(failure)?;
+            let request = approvals.find(request)?;
             term.print(&shown(&request, now))?;
             return Ok(Exit::Fine);
         }
@@ -118,14 +118,13 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         }
         ApprovalAction::Resume { session, plan, by, role } => {
             not_an_agent()?;
-            let resumed = resume(&storage, session, plan, by.trim(), role.trim());
-            resumed.map_err(Failure::new)?;
+            resume(&storage, session, plan, by.trim(), role.trim())?;
             term.print(&format!("session {session} goes on\n"))?;
             return Ok(Exit::Fine);
         }
         ApprovalAction::Revoke { request, by } => approvals.revoke(request, by, now),
     };
-    let request = changed.map_err(failure)?;
+    let request = changed?;
     term.print(&line(&request, now))?;
     Ok(Exit::Fine)
 }
@@ -135,36 +134,32 @@ fn open(args: &Args) -> Result<Storage, Failure> {
     if !store.exists() {
         return Err(Failure::new(format!("there is no store at `{}`", store.display())));
     }
-    Storage::open(&store).map_err(|error| Failure::new(error.to_string()))
+    Ok(Storage::open(&store)?)
 }
 
 /// Ends the halt of a session, in the name of a person who is not its agent. Returns the reason if
 /// that is not possible.
-fn resume(storage: &Storage, name: &str, plan: &Path, by: &str, role: &str) -> Result<(), String> {
+fn resume(storage: &Storage, name: &str, plan: &Path, by: &str, role: &str) -> Result<(), Failure> {
     if by.is_empty() || role.is_empty() {
-        return Err("a resume names a person and a role".into());
+        return Err(Failure::new("a resume names a person and a role"));
     }
-    let known = storage.contains(name).map_err(|error| error.to_string())?;
-    if !known {
-        return Err(format!("there is no session `{name}` in this store"));
+    if !storage.contains(name)? {
+        return Err(Failure::new(format!("there is no session `{name}` in this store")));
     }
-    let guard = Guard::from_file(plan).map_err(|error| error.to_string())?;
+    let guard = Guard::from_file(plan)?;
     let open = || guard.session(name).storage(storage).open();
-    let mut session = open_waiting(open, Instant::now() + PATIENCE)?;
-    let records = session.records().map_err(|error| error.to_string())?;
-    let first = records.first().and_then(|line| Record::parse(line).ok());
+    let mut session = open_waiting(open, Instant::now() + PATIENCE).map_err(Failure::new)?;
+    let first = session.records()?.first().and_then(|line| Record::parse(line).ok());
     let actor = match first.map(|record| record.payload) {
         Some(Payload::Open(open)) => open.actor,
         _ => None,
     };
     if let Some(actor) = actor.filter(|actor| actor.trim().eq_ignore_ascii_case(by)) {
-        return Err(format!("`{actor}` is the agent of this session and may not resume it"));
+        let message = format!("`{actor}` is the agent of this session and may not resume it");
+        return Err(Failure::new(message));
     }
-    session.resume(role, by).map(|_| ()).map_err(|error| error.to_string())
-}
-
-fn failure(error: guard_sdk::approvals::ApprovalError) -> Failure {
-    Failure::new(error.to_string())
+    session.resume(role, by)?;
+    Ok(())
 }
 
 /// Refuses to grant in a process that an agent has started: the asker may not grant.
@@ -182,7 +177,7 @@ fn not_an_agent() -> Result<(), Failure> {
 }
 
 fn list(approvals: &ApprovalLog, all: bool, json: bool, now: i64, term: &Console) -> CommandResult {
-    let mut requests = approvals.requests(None).map_err(failure)?;
+    let mut requests = approvals.requests(None)?;
     requests.retain(|request| all || request.waiting(now) == RequestState::Answer);
     if json {
         let requests: Vec<_> = requests.iter().map(|request| to_json(request, now)).collect();

@@ -10,7 +10,7 @@ use crate::report::FindingReport;
 use crate::term::Console;
 use guard_plan::encode;
 use guard_plan::plan::Sources;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Compiles a guard to a plan
 #[derive(Debug, clap::Args)]
@@ -45,22 +45,17 @@ pub enum EmittedForm {
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Console) -> CommandResult {
-    let config = Config::discover(args.file.parent().unwrap_or(Path::new(".")))?;
+    let config = Config::of_file(&args.file)?;
     let stdin = args.file.as_os_str() == "-";
     let to_stdout = args.output.as_ref().map_or(stdin, |out| out.as_os_str() == "-");
     if to_stdout && term.out_tty && args.emit == EmittedForm::Binary {
         let failure = Failure::new("a binary plan does not belong on a terminal");
         return Err(failure.help("name a file with `-o FILE`, or use `--emit json`"));
     }
-    let Some(compiled) = project::compile_one(&args.file, &config, term)? else {
-        return Ok(Exit::Findings);
-    };
-    let Some(output) = &compiled.compilation.output else {
-        return Ok(Exit::Findings);
-    };
+    let (output, shown) = project::compile_one(&args.file, &config, term)?;
     if let Some(max) = config.max_steps {
         let mut report = FindingReport::of_one();
-        over_bound(&mut report, output, &compiled.shown, max);
+        over_bound(&mut report, &output, &shown, max);
         if report.failed() {
             report.print_to_stderr(term);
             return Ok(Exit::Findings);
@@ -68,7 +63,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     }
     let mut sharpened = output.plan.clone();
     if let Some(solver) = &args.solver {
-        sharpened.proofs.extend(solver::proofs(solver, output, term)?);
+        sharpened.proofs.extend(solver::proofs(solver, &output, term)?);
         sharpened.proofs.sort_by(|a, b| a.claim.cmp(&b.claim));
     }
     let (plan, sources) = if args.no_optimize {

@@ -1,17 +1,16 @@
 //! `guardc contract`: judges a producer's output by a contract of a guard.
 
-use crate::config::Config;
 use crate::failure::{CommandResult, Exit, Failure, reason};
 use crate::files;
 use crate::near;
 use crate::plans;
-use crate::play::{self, START, WORKSPACE};
+use crate::play::{START, WORKSPACE};
 use crate::term::Console;
 use guard_plan::json::Json;
 use guard_plan::plan::{Allowed, Contract};
 use guard_plan::report::{Report, State};
 use guard_plan::{LoadedPlan, time};
-use guard_sdk::TextOptions;
+use guard_sdk::{Guard, TextOptions};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -126,10 +125,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         ContractCommand::Check { text, .. } | ContractCommand::Reask { text } => &text.of,
         ContractCommand::Schema { hint, .. } | ContractCommand::Prompt(hint) => &hint.of,
     };
-    let config = Config::discover(of.file.parent().unwrap_or(Path::new(".")))?;
-    let Some(plan) = plans::open(&of.file, &config, term)? else {
-        return Ok(Exit::Findings);
-    };
+    let plan = plans::open(&of.file, term)?;
     let contract = find(&plan, &of.contract)?;
     match &args.what {
         ContractCommand::Schema { hint, profile } => {
@@ -138,8 +134,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
                 Profile::Full => guard_contract::schema(plan.plan(), contract, &known),
                 Profile::Strict => strict(&plan, contract, &known, term)?,
             };
-            let text = serde_json::to_string_pretty(&schema);
-            term.print(&(text.map_err(|e| Failure::new(e.to_string()))? + "\n"))?;
+            term.print(&(serde_json::to_string_pretty(&schema)? + "\n"))?;
             Ok(Exit::Fine)
         }
         ContractCommand::Prompt(hint) => {
@@ -150,13 +145,10 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         }
         ContractCommand::Check { text, format } => {
             let report = check(text, &plan, contract)?;
-            let json = |value: serde_json::Result<String>| {
-                value.map(|text| text + "\n").map_err(|e| Failure::new(e.to_string()))
-            };
             term.print(&match format {
                 ContractFormat::Text => report.text(),
-                ContractFormat::Json => json(serde_json::to_string_pretty(&report))?,
-                ContractFormat::Values => json(serde_json::to_string_pretty(&report.values()))?,
+                ContractFormat::Json => serde_json::to_string_pretty(&report)? + "\n",
+                ContractFormat::Values => serde_json::to_string_pretty(&report.values())? + "\n",
             })?;
             Ok(exit(&report))
         }
@@ -224,7 +216,7 @@ fn find(plan: &LoadedPlan, name: &str) -> Result<usize, Failure> {
 /// Checks a text.
 fn check(text: &ContractText, plan: &LoadedPlan, contract: usize) -> Result<Report, Failure> {
     let ContractText { text, finish_reason, known, data, prompt, .. } = text;
-    let guard = play::guard(plan.clone())?;
+    let guard = Guard::from_plan(plan.clone())?;
     let data = data.as_deref().map(json_file).transpose()?;
     let start = time::parse_rfc3339(START).unwrap_or_default();
     let mut options = guard.session("contract").root(WORKSPACE).at(start);

@@ -99,14 +99,11 @@ impl ComparedGuard {
 }
 
 fn compiled(path: &Path, term: &Console) -> Result<Option<ComparedGuard>, Failure> {
-    let config = Config::discover(path.parent().unwrap_or(Path::new(".")))?;
-    let Some(compiled) = project::compile_one(path, &config, term)? else { return Ok(None) };
-    let files = compiled.shown;
-    Ok(compiled.compilation.output.map(|output| {
-        let program = output.program;
-        let scenarios = output.scenarios;
-        ComparedGuard { program, scenarios, files }
-    }))
+    let (output, files) = match project::compile_one(path, &Config::of_file(path)?, term) {
+        Err(Failure::Rejected) => return Ok(None),
+        compiled => compiled?,
+    };
+    Ok(Some(ComparedGuard { program: output.program, scenarios: output.scenarios, files }))
 }
 
 /// Returns the rules of a tool that were edited: the old text and the new one.

@@ -53,7 +53,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
             Failure::new(message).help("the rules are written to a new file, to be merged by you")
         );
     }
-    let Some((plan, examples)) = opened(&args.guard, term)? else { return Ok(Exit::Findings) };
+    let (plan, examples) = opened(&args.guard, term)?;
     let tools = host_tools(args.host)?;
     let Some(exported) = export(args.host, &plan, &tools, &examples) else {
         return Err(Failure::new(format!("{} has no static rules", args.host.title)));
@@ -73,20 +73,15 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     Ok(Exit::Fine)
 }
 
-/// Returns the plan as it was lowered and the calls of the tests; `None` if the guard has errors, which were reported.
-fn opened(path: &Path, term: &Console) -> Result<Option<(Plan, Vec<ExportExample>)>, Failure> {
-    let config = Config::discover(path.parent().unwrap_or(Path::new(".")))?;
+/// Returns the plan as it was lowered and the calls of the tests.
+fn opened(path: &Path, term: &Console) -> Result<(Plan, Vec<ExportExample>), Failure> {
     let is_plan = path.extension().is_some_and(|ending| ending == "plan");
     if is_plan {
-        let loaded = plans::open(path, &config, term)?;
-        return Ok(loaded.map(|loaded| (loaded.plan().clone(), Vec::new())));
+        return Ok((plans::open(path, term)?.plan().clone(), Vec::new()));
     }
-    let Some(compiled) = project::compile_one(path, &config, term)? else { return Ok(None) };
-    let output = compiled.compilation.output;
-    Ok(output.map(|output| {
-        let examples = output.scenarios.iter().flat_map(examples).collect();
-        (output.lowered, examples)
-    }))
+    let (output, _) = project::compile_one(path, &Config::of_file(path)?, term)?;
+    let examples = output.scenarios.iter().flat_map(examples).collect();
+    Ok((output.lowered, examples))
 }
 
 /// Returns the calls of a test that the guard allows without an approval, and those that it refuses.

@@ -4,21 +4,21 @@
 mod io;
 mod process;
 
-use crate::config::Config;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files;
 use crate::plans;
-use crate::play::{self, START, WORKSPACE};
+use crate::play::{START, WORKSPACE};
 use crate::term::{Console, Style};
 use guard_advice::drive::{Clock, DriveIo, DriveLimits, JsonLines, Reasoner, Scripted, Tools};
 use guard_plan::drive::{DriveReport, End, Round, RoundOutcome};
 use guard_plan::json::Json;
 use guard_plan::{decimal, time};
+use guard_sdk::Guard;
 use io::{Best, Dry, External, Granting, RealClock, SimulatedTools};
 use process::Process;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Drives a session: a reasoner chooses, the guard decides, tools run
@@ -63,11 +63,8 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Console) -> CommandResult {
-    let config = Config::discover(args.file.parent().unwrap_or(Path::new(".")))?;
-    let Some(plan) = plans::open(&args.file, &config, term)? else {
-        return Ok(Exit::Findings);
-    };
-    let guard = play::guard(plan.clone())?;
+    let plan = plans::open(&args.file, term)?;
+    let guard = Guard::from_plan(plan.clone())?;
     let patience = patience(&args.timeout)?;
     let mut reasoner = reasoner(args, patience)?;
     let mut tools: Box<dyn Tools> = match &args.tools {
@@ -102,8 +99,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     crate::signals::end_commands_with_us(true);
     let report = session.drive(&mut io, &limits);
     if args.json {
-        let text = serde_json::to_string_pretty(&report);
-        term.print(&(text.map_err(|e| Failure::new(e.to_string()))? + "\n"))?;
+        term.print(&(serde_json::to_string_pretty(&report)? + "\n"))?;
     } else {
         term.print(&words(&report, args, term.out))?;
     }

@@ -4,7 +4,6 @@ pub mod codes;
 mod origin;
 mod tools;
 
-use crate::config::Config;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::near;
 use crate::plans;
@@ -59,10 +58,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
 }
 
 fn guard(path: &Path, tool: Option<&str>, term: &Console) -> CommandResult {
-    let config = Config::discover(path.parent().unwrap_or(Path::new(".")))?;
-    let Some(opened) = plans::open(path, &config, term)? else {
-        return Ok(Exit::Findings);
-    };
+    let opened = plans::open(path, term)?;
     let plan = opened.plan();
     let tools: Vec<_> = match tool {
         None => plan.tools.iter().collect(),

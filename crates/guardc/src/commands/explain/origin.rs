@@ -52,17 +52,14 @@ struct SessionPrefix {
 
 /// Runs the command.
 pub fn run(guard: &Path, query: &Query<'_>, term: &Console) -> CommandResult {
-    let config = crate::config::Config::discover(guard.parent().unwrap_or(Path::new(".")))?;
-    let Some(loaded) = plans::open(guard, &config, term)? else { return Ok(Exit::Findings) };
-    let guard = Guard::from_plan(loaded).map_err(|error| Failure::new(error.to_string()))?;
+    let guard = Guard::from_plan(plans::open(guard, term)?)?;
     let recorded = find(query, term)?;
     let Some(Record { payload: Payload::Propose(propose), seq, .. }) = &recorded.proposal else {
         return Err(Failure::new(format!("no record proposes a call `{}`", query.call)));
     };
     let beside = key_path(query.trace);
     let key = query.key.or_else(|| beside.exists().then_some(beside.as_path()));
-    let keys = key.map(Keys::read).transpose();
-    let keys = keys.map_err(|error| Failure::new(error.to_string()))?;
+    let keys = key.map(Keys::read).transpose()?;
     let session = resumed(&guard, &recorded, keys.as_ref())?;
     let tool = guard.plan().tools.iter().find(|tool| tool.wire_name == *propose.tool);
     let trusted = |text: &str| {
@@ -363,8 +360,7 @@ fn taught(
     for fact in &plan.facts {
         let mut from = 0;
         loop {
-            let page = session.facts(&fact.name, from, PAGE);
-            let page = page.map_err(|error| Failure::new(error.to_string()))?;
+            let page = session.facts(&fact.name, from, PAGE)?;
             let Some(last) = page.last() else { break };
             from = last.number + 1;
             let holds =

@@ -198,15 +198,13 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
 
 /// Performs all steps that can fail before the server is started.
 fn prepare(args: &Args, term: &Console) -> Result<(SessionGate, ProxyOptions), Failure> {
-    let fail = |error: &dyn std::fmt::Display| Failure::new(error.to_string());
-    let guard = Guard::from_file(&args.plan).map_err(|error| fail(&error))?;
+    let guard = Guard::from_file(&args.plan)?;
     let store = args.store.clone().map_or_else(default_store, Ok).map_err(Failure::new)?;
-    let storage =
-        Storage::open_with(&store, args.durability, None).map_err(|error| fail(&error))?;
+    let storage = Storage::open_with(&store, args.durability, None)?;
     let token = random_token()?;
     let workspace = match &args.workspace {
         Some(workspace) => workspace.clone(),
-        None => std::env::current_dir().map_err(|error| fail(&error))?,
+        None => std::env::current_dir()?,
     };
     let named = std::env::var("GUARD_SESSION").ok().filter(|id| !id.is_empty());
     let unnamed = args.session.is_none() && named.is_none();
@@ -283,7 +281,7 @@ pub fn start(
 
 /// Returns an unpredictable text.
 fn random_token() -> Result<String, Failure> {
-    let random = guard_sdk::random_bytes::<8>().map_err(|error| Failure::new(error.to_string()))?;
+    let random = guard_sdk::random_bytes::<8>()?;
     Ok(hex::encode(&random))
 }
 

@@ -3,7 +3,6 @@
 mod docs;
 mod graph;
 
-use crate::config::Config;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files;
 use crate::plans;
@@ -89,10 +88,7 @@ fn by_name(files: &Files) -> Result<DrawingFormat, Failure> {
 
 /// Opens the guard or plan, and writes the rendering. A guard with errors is not rendered.
 fn render(files: &Files, term: &Console, what: impl Fn(&LoadedPlan) -> String) -> CommandResult {
-    let config = Config::discover(files.file.parent().unwrap_or(Path::new(".")))?;
-    let Some(plan) = plans::open(&files.file, &config, term)? else {
-        return Ok(Exit::Findings);
-    };
+    let plan = plans::open(&files.file, term)?;
     let text = what(&plan);
     match files.output.as_deref().filter(|out| out.as_os_str() != "-") {
         None => term.print(&text)?,

@@ -118,7 +118,7 @@ pub fn sources(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<ReplayInput>, 
 
 fn database(path: &Path, bytes: u64, found: &mut Vec<ReplayInput>) -> Result<(), Failure> {
     let store = stored::open(path, None)?;
-    let ids = store.sessions().map_err(|error| stored::failed(&error))?;
+    let ids = store.sessions()?;
     let each = bytes / (ids.len() as u64).max(1);
     found.extend(ids.into_iter().map(|id| ReplayInput {
         path: path.to_owned(),

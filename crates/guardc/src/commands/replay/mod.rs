@@ -12,7 +12,6 @@ pub use files::{ReplayInput, sources};
 pub use logs::{ReadLog, read_log};
 pub use meter::ReplayMeter;
 
-use crate::config::Config;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files as disk;
 use crate::plans;
@@ -22,7 +21,7 @@ use guard_trace::Keys;
 use guard_trace::import::Form;
 use guard_trace::replay::Judge;
 use guard_trace::store::key_path;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Decides recorded sessions again, and lists the decisions that differ
 #[derive(Debug, clap::Args)]
@@ -103,7 +102,7 @@ impl From {
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Console) -> CommandResult {
-    let Some(judges) = judges(&args.plan, term)? else { return Err(Failure::Said) };
+    let judges = judges(&args.plan, term).map_err(Failure::fatal)?;
     if args.from.is_some() && judges.len() > 1 {
         return Err(Failure::new("logs of others name no plan: give one with `--plan`"));
     }
@@ -148,25 +147,22 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     })
 }
 
-/// Loads the deciding plans; `None` if a guard has errors, which have been reported.
-fn judges(paths: &[PathBuf], term: &Console) -> Result<Option<Vec<Judge>>, Failure> {
+/// Loads the deciding plans.
+fn judges(paths: &[PathBuf], term: &Console) -> Result<Vec<Judge>, Failure> {
     let mut judges = Vec::new();
     for path in paths {
-        let config = Config::discover(path.parent().unwrap_or(Path::new(".")))?;
-        let Some(loaded) = plans::open(path, &config, term)? else { return Ok(None) };
+        let judge = Judge::new(plans::open(path, term)?);
         let shown = disk::display(path);
-        let judge = Judge::new(loaded);
         judges.push(judge.map_err(|why| Failure::new(format!("cannot use `{shown}`: {why}")))?);
     }
-    Ok(Some(judges))
+    Ok(judges)
 }
 
 /// Returns the named key, or the one beside the traces.
 fn keys(args: &Args) -> Result<Option<Keys>, Failure> {
     let beside = || args.traces.iter().map(|path| key_path(path)).find(|path| path.is_file());
     let path = args.key.clone().or_else(beside);
-    let keys = path.map(|path| Keys::read(&path)).transpose();
-    keys.map_err(|error| Failure::new(error.to_string()))
+    Ok(path.map(|path| Keys::read(&path)).transpose()?)
 }
 
 fn write(args: &Args, report: &ReplayReport, exact: bool, term: &Console) -> Result<(), Failure> {

@@ -4,16 +4,15 @@ mod call;
 mod session;
 mod session_lines;
 
-use crate::config::Config;
 use crate::failure::{CommandResult, Exit, Failure, reason};
 use crate::files::{self, MAX_BYTES};
 use crate::plans;
-use crate::play;
 use crate::term::Console;
 use guard_plan::lines::{NextLine, read_line};
+use guard_sdk::Guard;
 use session::{LineResult, Repl};
 use std::io::{BufRead, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Plays a session by hand: type calls, see verdicts
 #[derive(Debug, clap::Args)]
@@ -34,11 +33,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         )
         .help("put the commands in a file and name it with `--script FILE`"));
     }
-    let config = Config::discover(args.file.parent().unwrap_or(Path::new(".")))?;
-    let Some(plan) = plans::open(&args.file, &config, term)? else {
-        return Ok(Exit::Findings);
-    };
-    let guard = play::guard(plan)?;
+    let guard = Guard::from_plan(plans::open(&args.file, term)?)?;
     let mut repl = Repl::new(&guard, term.out)?;
     if let Some(script) = script {
         let text = files::read_text(script).map_err(|why| files::unreadable(script, &why))?;

@@ -12,7 +12,7 @@ pub fn render(results: &Results) -> Result<String, Failure> {
     let mut report = Report::new("guardc test");
     report.add_test_suites(results.suites.iter().map(test_suite));
     report.errors += results.broken;
-    report.to_string().map_err(|error| Failure::new(error.to_string()))
+    Ok(report.to_string()?)
 }
 
 fn test_suite(suite: &TestedGuard) -> TestSuite {

@@ -18,6 +18,7 @@ use crate::report::FindingReport;
 use crate::term::{Console, Progress};
 use coverage::{Coverage, CoveredRule};
 use guard_compiler::{CompilerOutput, SourceFile};
+use guard_sdk::Guard;
 use runner::TestResult;
 use std::path::PathBuf;
 pub use text::reason_lines;
@@ -200,7 +201,7 @@ fn suite(
     shown: &[SourceFile],
 ) -> Result<TestedGuard, Failure> {
     let plan = plans::loaded(output.plan.clone(), output.sources.clone())?;
-    let guard = crate::play::guard(plan.clone())?;
+    let guard = Guard::from_plan(plan.clone())?;
     let mut coverage = Coverage::new(&plan);
     let ran = output
         .scenarios

@@ -1,6 +1,6 @@
 //! `guardc trace backup`: copies a store while others use it.
 
-use super::sources::{failed, open};
+use super::sources::open;
 use crate::failure::{CommandResult, Exit};
 use crate::files;
 use crate::term::{Console, count};
@@ -19,9 +19,9 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: &Args, term: &Console) -> CommandResult {
     let store = open(&args.store, None)?;
-    store.backup(&args.output).map_err(|error| failed(&error))?;
+    store.backup(&args.output)?;
     let copy = open(&args.output, None)?;
-    let sessions = copy.sessions().map_err(|error| failed(&error))?.len();
+    let sessions = copy.sessions()?.len();
     let shown = files::display(&args.output);
     term.print(&format!("{} copied to `{shown}`\n", count(sessions, "session")))?;
     Ok(Exit::Fine)

@@ -30,8 +30,7 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Console) -> CommandResult {
-    let key = args.sign.as_deref().map(SigningKey::read).transpose();
-    let key = key.map_err(|error| Failure::new(error.to_string()))?;
+    let key = args.sign.as_deref().map(SigningKey::read).transpose()?;
     let found = sources::all_with_ledgers(&args.traces, &args.session, None)?;
     let checked = verify_all(&found, None, None, true, term)?;
     if unsound(&found, &checked, term)? {
@@ -55,8 +54,7 @@ pub fn write(
     what: &impl serde::Serialize,
     term: &Console,
 ) -> Result<(), Failure> {
-    let text =
-        serde_json::to_string_pretty(what).map_err(|error| Failure::new(error.to_string()))?;
+    let text = serde_json::to_string_pretty(what)?;
     if path.as_os_str() == "-" {
         term.print(&(text + "\n"))
     } else {

@@ -1,16 +1,14 @@
 //! `guardc trace compact`: replaces earlier records by a snapshot record.
 
-use super::sources::{failed, no_session};
-use crate::config::Config;
-use crate::failure::{CommandResult, Exit, Failure};
+use super::sources::no_session;
+use crate::failure::{CommandResult, Exit};
 use crate::files;
 use crate::plans;
-use crate::play;
 use crate::term::{Console, count};
 use guard_sdk::{Durability, Guard, Recorded, SessionError, Storage};
 use guard_trace::store::{StoreError, key_path, open_existing};
 use guard_trace::{Keys, ResumeError};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Drops records that a snapshot replaces; the chain can still be verified. Write a checkpoint
 /// first
@@ -34,17 +32,12 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Console) -> CommandResult {
-    let config = Config::discover(args.plan.parent().unwrap_or(Path::new(".")))?;
-    let Some(plan) = plans::open(&args.plan, &config, term)? else {
-        return Ok(Exit::Findings);
-    };
-    let guard = play::guard(plan)?;
+    let guard = Guard::from_plan(plans::open(&args.plan, term)?)?;
     let key = args.key.clone().unwrap_or_else(|| key_path(&args.store));
-    let keys = Keys::read(&key).map_err(|error| Failure::new(error.to_string()))?;
-    let opened = open_existing(&args.store, Durability::Full, Some(keys.clone()));
-    let store = opened.map_err(|error| failed(&error))?;
+    let keys = Keys::read(&key)?;
+    let store = open_existing(&args.store, Durability::Full, Some(keys.clone()))?;
     let storage = Storage::of_store(store.into(), keys);
-    let all = storage.store().sessions().map_err(|error| failed(&error))?;
+    let all = storage.store().sessions()?;
     if let Some(wanted) = args.session.iter().find(|id| !all.contains(id)) {
         return Err(no_session(wanted, all.iter().map(String::as_str)));
     }

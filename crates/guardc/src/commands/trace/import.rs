@@ -1,6 +1,6 @@
 //! `guardc trace import`: appends traces to the sessions in a store.
 
-use super::sources::{self, SessionTrace, failed};
+use super::sources::{self, SessionTrace};
 use super::verify::{unsound, verify_all};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files;
@@ -36,8 +36,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     if unsound(&found, &checked, term)? {
         return Ok(Exit::Findings);
     }
-    let (store, _) =
-        store::open(&args.store, Durability::Full, None).map_err(|error| failed(&error))?;
+    let (store, _) = store::open(&args.store, Durability::Full, None)?;
     let mut taken = 0;
     let mut different = false;
     for (source, trace) in found.iter().zip(&checked) {
@@ -61,13 +60,13 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
 
 /// Appends the records that a store does not have; `None` if the common records differ.
 pub fn copy(source: &SessionTrace, store: &dyn Store, id: &str) -> Result<Option<usize>, Failure> {
-    let mut head = store.begin(id).map_err(|error| failed(&error))?.head;
-    let mut known = store.records(id, 0).map_err(|error| failed(&error))?;
+    let mut head = store.begin(id)?.head;
+    let mut known = store.records(id, 0)?;
     let mut lines = source.lines()?;
     // The common records must be equal.
     for have in known.by_ref() {
         match lines.next().transpose()? {
-            Some(line) if line == have.map_err(|error| failed(&error))? => {}
+            Some(line) if line == have? => {}
             Some(_) => return Ok(None),
             None => return Ok(Some(0)),
         }
@@ -83,7 +82,7 @@ pub fn copy(source: &SessionTrace, store: &dyn Store, id: &str) -> Result<Option
         }
         let records: Vec<&str> = next.iter().map(String::as_str).collect();
         let commit = Commit { version: head.version, records: &records, ..Commit::default() };
-        head = match store.commit(id, &commit).map_err(|error| failed(&error))? {
+        head = match store.commit(id, &commit)? {
             Committed::Yes(head) => head,
             _ => return Err(Failure::new(format!("somebody else writes to session `{id}`"))),
         };

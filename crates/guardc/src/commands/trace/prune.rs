@@ -1,6 +1,6 @@
 //! `guardc trace prune`: removes old sessions from a store.
 
-use super::sources::{failed, open};
+use super::sources::open;
 use crate::config::Config;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::term::{Console, count};
@@ -66,10 +66,10 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     }
     let store = open(&args.store, None)?;
     let found = old_sessions(&*store, older_than.map(Age::instant), keep);
-    let (gone, left) = found.map_err(|error| failed(&error))?;
+    let (gone, left) = found?;
     for (last, id) in &gone {
         if !args.dry_run {
-            store.remove(id).map_err(|error| failed(&error))?;
+            store.remove(id)?;
         }
         term.print(&format!("{id}, last used {}\n", time::format_rfc3339(*last)))?;
     }

@@ -1,7 +1,7 @@
 //! `guardc trace repair`: keeps the valid beginning of a damaged trace, or updates the ledger of a
 //! store to its content.
 
-use super::sources::{self, failed};
+use super::sources;
 use crate::failure::{CommandResult, Exit, Failure, reason};
 use crate::files;
 use crate::term::{Console, count};
@@ -40,7 +40,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
 /// Updates the ledger of a store.
 fn ledger(args: &Args, term: &Console) -> CommandResult {
     let store = sources::open(&args.trace, None)?;
-    let said = store.settle_ledger().map_err(|error| failed(&error))?;
+    let said = store.settle_ledger()?;
     for line in &said {
         term.print(&format!("{line}\n"))?;
     }

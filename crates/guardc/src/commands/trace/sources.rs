@@ -6,7 +6,7 @@ use crate::files;
 use crate::near;
 use guard_plan::lines::{NextLine, read_line};
 use guard_trace::Keys;
-use guard_trace::store::{self, Durability, LEDGER, Store, StoreError, check_id};
+use guard_trace::store::{self, Durability, LEDGER, Store, check_id};
 use guard_trace::verify::{self, Against, VerifiedTrace, Watch};
 use std::fs::File;
 use std::io::Read;
@@ -73,7 +73,7 @@ pub fn all_with_ledgers(
             continue;
         }
         let store = open(place, key)?;
-        if store.head(LEDGER).map_err(|error| failed(&error))?.is_some() {
+        if store.head(LEDGER)?.is_some() {
             let name = format!("{}:{LEDGER}", files::display(place));
             let session = Some(LEDGER.to_owned());
             let store = Some(store);
@@ -97,7 +97,7 @@ pub fn audit(places: &[PathBuf], key: Option<&Path>) -> Result<Vec<String>, Fail
                 None => continue,
             }
         };
-        let mut wrong = open(store, key)?.audit().map_err(|error| failed(&error))?;
+        let mut wrong = open(store, key)?.audit()?;
         wrong.retain(|wrong| session.as_ref().is_none_or(|session| wrong.contains(session)));
         found.extend(wrong.into_iter().map(|wrong| format!("{shown}: {wrong}")));
     }
@@ -120,11 +120,6 @@ fn is_store(place: &Path) -> bool {
 pub fn no_session<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Failure {
     Failure::new(format!("there is no session `{wanted}`"))
         .maybe_help(near::did_you_mean(wanted, known))
-}
-
-/// Converts an error of a store.
-pub fn failed(error: &StoreError) -> Failure {
-    Failure::new(error.to_string())
 }
 
 /// Returns the failure for an input without a trace.
@@ -152,7 +147,7 @@ fn at_place(place: &Path, key: Option<&Path>) -> Result<Vec<SessionTrace>, Failu
         return Ok(vec![SessionTrace { name, session, bytes: meta.len(), from, store: None }]);
     }
     let store = open(place, key)?;
-    let ids = store.sessions().map_err(|error| failed(&error))?;
+    let ids = store.sessions()?;
     let each = meta.len() / (ids.len() as u64).max(1);
     let source = |id: String| SessionTrace {
         name: format!("{}:{id}", files::display(place)),
@@ -226,9 +221,7 @@ pub fn open(place: &Path, key: Option<&Path>) -> Result<Arc<dyn Store>, Failure>
     let beside = store::key_path(place);
     let path = key.unwrap_or(&beside);
     let keys = (key.is_some() || path.exists()).then(|| Keys::read(path)).transpose();
-    let keys = keys.map_err(|error| Failure::new(error.to_string()))?;
-    let opened = store::open_existing(place, Durability::Full, keys);
-    opened.map(Arc::from).map_err(|error| failed(&error))
+    Ok(store::open_existing(place, Durability::Full, keys?)?.into())
 }
 
 impl SessionTrace {
@@ -244,7 +237,7 @@ impl SessionTrace {
         };
         against.session.clone_from(&self.session);
         if let (Some(store), Some(id)) = (&self.store, &self.session) {
-            let kept = store.snapshot(id).map_err(|error| failed(&error))?;
+            let kept = store.snapshot(id)?;
             (against.snapshot, against.distrusted) = kept;
         }
         match (&self.from, &self.store, &self.session) {
@@ -256,7 +249,7 @@ impl SessionTrace {
                 verify::reader(&mut file, &against, threads, watch).map_err(fail)
             }
             (TraceOrigin::Stored, Some(store), Some(id)) => {
-                verify::stored(&**store, id, &against, threads, watch).map_err(|e| failed(&e))
+                verify::stored(&**store, id, &against, threads, watch).map_err(Failure::from)
             }
             (TraceOrigin::Stored, ..) => Err(Failure::new("a store without a session")),
         }
@@ -278,8 +271,8 @@ impl SessionTrace {
         if let (TraceOrigin::Stored, Some(store), Some(id)) =
             (&self.from, &self.store, &self.session)
         {
-            let records = store.records(id, 0).map_err(|error| failed(&error))?;
-            return Ok(Box::new(records.map(|line| line.map_err(|error| failed(&error)))));
+            let records = store.records(id, 0)?;
+            return Ok(Box::new(records.map(|line| Ok(line?))));
         }
         let read: Box<dyn Read> = match &self.from {
             TraceOrigin::File(path) => Box::new(File::open(path).map_err(|error| fail(&error))?),

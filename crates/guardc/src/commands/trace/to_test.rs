@@ -2,7 +2,6 @@
 
 use super::scenario::TestWriter;
 use super::walk::walk;
-use crate::config::Config;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::plans;
 use crate::term::Console;
@@ -10,7 +9,7 @@ use guard_plan::record::{Payload, Record};
 use guard_syntax::ast::{File, FileItem, ItemKind, SpanEq};
 use guard_syntax::span::Span;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Writes a `test` block from a recorded session
 #[derive(Debug, clap::Args)]
@@ -38,16 +37,9 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Console) -> CommandResult {
-    let plan = match &args.guard {
-        Some(path) => {
-            let config = Config::discover(path.parent().unwrap_or(Path::new(".")))?;
-            match plans::open(path, &config, term)? {
-                Some(loaded) => Some(loaded.plan().clone()),
-                None => return Err(Failure::Said),
-            }
-        }
-        None => None,
-    };
+    let loaded = args.guard.as_deref().map(|path| plans::open(path, term)).transpose();
+    let loaded = loaded.map_err(Failure::fatal)?;
+    let plan = loaded.as_ref().map(|loaded| loaded.plan());
     let mut sessions: Vec<(String, Vec<Record>)> = Vec::new();
     let sound = walk(&args.traces, "reading", term, &mut |at, record, _| {
         if args.session.as_ref().is_some_and(|wanted| *wanted != at.session) {
@@ -70,7 +62,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let mut file = File::default();
     for (session, records) in &sessions {
         let title = args.name.clone().unwrap_or_else(|| format!("session {session}"));
-        let (test, left_out) = TestWriter::new(plan.as_ref(), args.slim).write(title, records);
+        let (test, left_out) = TestWriter::new(plan, args.slim).write(title, records);
         for note in left_out {
             term.note(&format!("session `{session}`: {note}"));
         }

@@ -49,8 +49,7 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Console) -> CommandResult {
-    let signer = args.signed_by.as_deref().map(PublicKey::read).transpose();
-    let signer = signer.map_err(|error| Failure::new(error.to_string()))?;
+    let signer = args.signed_by.as_deref().map(PublicKey::read).transpose()?;
     if let Some(path) = &args.proof {
         return proof(args, path, signer.as_ref(), term);
     }

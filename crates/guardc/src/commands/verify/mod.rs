@@ -19,7 +19,7 @@ use guard_compiler::verify::smt::{self, OpenGoal};
 use guard_compiler::{Compilation, CompilerOutput, diff, lint, property};
 use guard_syntax::diagnostic::Diagnostic;
 use std::cell::Cell;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -71,7 +71,7 @@ struct VerifyParts<'v> {
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Console) -> CommandResult {
-    let config = Config::discover(args.file.parent().unwrap_or(Path::new(".")))?;
+    let config = Config::of_file(&args.file)?;
     let compiled = project::compile_alone(&args.file, &config)?;
     let made = compiled.compilation.output.as_ref().or(compiled.compilation.unproved.as_ref());
     let Some(output) = made else {

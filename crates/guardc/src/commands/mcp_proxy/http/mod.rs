@@ -162,7 +162,7 @@ pub fn serve(
         let _ = tokio::task::spawn_blocking(move || events.recv()).await;
         accepting.abort();
         shared.stop().await;
-        Ok(())
+        Ok::<(), Failure>(())
     })?;
     // Streams that a client keeps open end with the process.
     runtime.shutdown_background();
