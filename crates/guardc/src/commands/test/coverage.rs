@@ -68,47 +68,40 @@ impl CoverageKind {
         )
     }
 
-    /// Returns the name.
+    /// Returns the keyword of the rule.
     pub fn word(self) -> &'static str {
-        match self {
-            CoverageKind::Requires => "requires",
-            CoverageKind::Deny => "deny",
-            CoverageKind::Transform | CoverageKind::Shown => "transform",
-            CoverageKind::Private => "private",
-            CoverageKind::Endorsed => "trusted",
-            CoverageKind::Limit => "limit",
-            CoverageKind::Budget => "budget",
-            CoverageKind::Deadline => "deadline",
-            CoverageKind::Invariant => "invariant",
-            CoverageKind::Approval => "approval",
-            CoverageKind::Gate => "gate",
-            CoverageKind::Ready => "ready",
-            CoverageKind::Reconcile => "reconcile",
-            CoverageKind::Cost => "costs",
-            CoverageKind::Effect => "effect",
-            CoverageKind::Observe => "observe",
-            CoverageKind::Learn => "learn",
-            CoverageKind::Transition => "transition",
-            CoverageKind::Feedback => "feedback",
-            CoverageKind::Check => "completion",
-        }
+        self.word_and_code().0
     }
 
-    /// Returns the code of its reasons.
+    /// Returns the code of the reasons that the rule gives. Only rules that judge calls give reasons.
     fn code(self) -> Option<Code> {
-        Some(match self {
-            CoverageKind::Requires => Code::Requires,
-            CoverageKind::Deny => Code::Denied,
-            CoverageKind::Transform => Code::Transform,
-            CoverageKind::Limit => Code::Limit,
-            CoverageKind::Budget => Code::Budget,
-            CoverageKind::Deadline => Code::Deadline,
-            CoverageKind::Invariant => Code::Invariant,
-            CoverageKind::Approval => Code::Approval,
-            CoverageKind::Gate => Code::Gated,
-            CoverageKind::Ready => Code::NotReady,
-            _ => return None,
-        })
+        self.word_and_code().1
+    }
+
+    fn word_and_code(self) -> (&'static str, Option<Code>) {
+        match self {
+            CoverageKind::Requires => ("requires", Some(Code::Requires)),
+            CoverageKind::Deny => ("deny", Some(Code::Denied)),
+            CoverageKind::Transform => ("transform", Some(Code::Transform)),
+            CoverageKind::Shown => ("transform", None),
+            CoverageKind::Private => ("private", None),
+            CoverageKind::Endorsed => ("trusted", None),
+            CoverageKind::Limit => ("limit", Some(Code::Limit)),
+            CoverageKind::Budget => ("budget", Some(Code::Budget)),
+            CoverageKind::Deadline => ("deadline", Some(Code::Deadline)),
+            CoverageKind::Invariant => ("invariant", Some(Code::Invariant)),
+            CoverageKind::Approval => ("approval", Some(Code::Approval)),
+            CoverageKind::Gate => ("gate", Some(Code::Gated)),
+            CoverageKind::Ready => ("ready", Some(Code::NotReady)),
+            CoverageKind::Reconcile => ("reconcile", None),
+            CoverageKind::Cost => ("costs", None),
+            CoverageKind::Effect => ("effect", None),
+            CoverageKind::Observe => ("observe", None),
+            CoverageKind::Learn => ("learn", None),
+            CoverageKind::Transition => ("transition", None),
+            CoverageKind::Feedback => ("feedback", None),
+            CoverageKind::Check => ("completion", None),
+        }
     }
 }
 
@@ -173,7 +166,6 @@ impl Coverage {
         for tool in &plan.plan().tools {
             coverage.requires(plan, tool);
             coverage.plain(plan, tool);
-            coverage.state(plan, tool);
             coverage.after(plan, tool);
             if plan.plan().deadline.is_some() {
                 coverage.add(plan, tool, CoverageKind::Deadline, SpanId::MAX, "deadline");
@@ -359,27 +351,16 @@ impl Coverage {
     }
 
     fn plain(&mut self, plan: &LoadedPlan, tool: &Tool) {
-        let rules = |kind: CoverageKind, rules: Vec<&RuleMeta>| {
-            rules.into_iter().map(move |r| (kind, r.span)).collect::<Vec<_>>()
-        };
-        let limits =
-            tool.limits.iter().filter_map(|used| plan.plan().limits.get(used.limit as usize));
-        let denies = |transforms: bool| {
-            tool.denies
-                .iter()
-                .filter(move |deny| deny.replacement.is_some() == transforms)
-                .map(|deny| &deny.rule)
-                .collect()
-        };
-        let mut all = rules(CoverageKind::Deny, denies(false));
-        all.extend(rules(CoverageKind::Transform, denies(true)));
-        all.extend(rules(CoverageKind::Limit, limits.map(|l| &l.rule).collect()));
-        all.extend(rules(CoverageKind::Approval, tool.approvals.iter().map(|a| &a.rule).collect()));
-        all.extend(rules(CoverageKind::Ready, tool.ready.iter().map(|r| &r.rule).collect()));
-        all.extend(rules(CoverageKind::Cost, tool.costs.iter().map(|c| &c.rule).collect()));
-        for (kind, span) in all {
-            self.add(plan, tool, kind, span, "");
-        }
+        let (replaced, denied): (Vec<_>, Vec<_>) =
+            tool.denies.iter().partition(|deny| deny.replacement.is_some());
+        let limit = |id: u32| plan.plan().limits.get(id as usize);
+        let limits = tool.limits.iter().filter_map(|used| limit(used.limit));
+        self.add_all(plan, tool, CoverageKind::Deny, denied.iter().map(|deny| &deny.rule));
+        self.add_all(plan, tool, CoverageKind::Transform, replaced.iter().map(|deny| &deny.rule));
+        self.add_all(plan, tool, CoverageKind::Limit, limits.map(|limit| &limit.rule));
+        self.add_all(plan, tool, CoverageKind::Approval, tool.approvals.iter().map(|a| &a.rule));
+        self.add_all(plan, tool, CoverageKind::Ready, tool.ready.iter().map(|ready| &ready.rule));
+        self.add_all(plan, tool, CoverageKind::Cost, tool.costs.iter().map(|cost| &cost.rule));
         for cost in &tool.costs {
             let unit =
                 plan.plan().units.get(cost.unit as usize).filter(|unit| unit.budget.is_some());
@@ -392,41 +373,31 @@ impl Coverage {
         }
     }
 
-    fn state(&mut self, plan: &LoadedPlan, tool: &Tool) {
+    fn after(&mut self, plan: &LoadedPlan, tool: &Tool) {
         for id in &tool.frame {
             if let Some(invariant) = plan.plan().invariants.get(*id as usize) {
-                self.add(
-                    plan,
-                    tool,
-                    CoverageKind::Invariant,
-                    invariant.rule.span,
-                    &invariant.rule.owner,
-                );
+                let RuleMeta { span, owner, .. } = &invariant.rule;
+                self.add(plan, tool, CoverageKind::Invariant, *span, owner);
             }
         }
-        for effect in &tool.effects {
-            self.add(plan, tool, CoverageKind::Effect, effect.rule.span, "");
-        }
+        self.add_all(plan, tool, CoverageKind::Effect, tool.effects.iter().map(|e| &e.rule));
+        self.add_all(plan, tool, CoverageKind::Observe, tool.observes.iter().map(|o| &o.rule));
+        self.add_all(plan, tool, CoverageKind::Learn, tool.learns.iter().map(|l| &l.rule));
+        self.add_all(plan, tool, CoverageKind::Reconcile, tool.reconciles.iter().map(|r| &r.rule));
+        self.add_all(plan, tool, CoverageKind::Shown, tool.transforms.iter().map(|t| &t.rule));
+        self.add_all(plan, tool, CoverageKind::Private, tool.privates.iter().map(|p| &p.rule));
+        self.add_all(plan, tool, CoverageKind::Endorsed, tool.endorsements.iter().map(|e| &e.rule));
     }
 
-    fn after(&mut self, plan: &LoadedPlan, tool: &Tool) {
-        for observe in &tool.observes {
-            self.add(plan, tool, CoverageKind::Observe, observe.rule.span, "");
-        }
-        for learn in &tool.learns {
-            self.add(plan, tool, CoverageKind::Learn, learn.rule.span, "");
-        }
-        for reconcile in &tool.reconciles {
-            self.add(plan, tool, CoverageKind::Reconcile, reconcile.rule.span, "");
-        }
-        for transform in &tool.transforms {
-            self.add(plan, tool, CoverageKind::Shown, transform.rule.span, "");
-        }
-        for private in &tool.privates {
-            self.add(plan, tool, CoverageKind::Private, private.rule.span, "");
-        }
-        for endorsement in &tool.endorsements {
-            self.add(plan, tool, CoverageKind::Endorsed, endorsement.rule.span, "");
+    fn add_all<'r>(
+        &mut self,
+        plan: &LoadedPlan,
+        tool: &Tool,
+        kind: CoverageKind,
+        rules: impl Iterator<Item = &'r RuleMeta>,
+    ) {
+        for rule in rules {
+            self.add(plan, tool, kind, rule.span, "");
         }
     }
 }
