@@ -23,6 +23,7 @@ use crate::keys::Keys;
 use crate::line::{Break, Head};
 use guard_plan::encode::Hash;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// The maximum length of a session id, in bytes.
@@ -414,4 +415,10 @@ pub(crate) fn charge_all<'c>(
         }
     }
     Ok(Ok(sums))
+}
+
+/// Locks a mutex, also after a panic of another thread: the guarded data is marked broken before it
+/// is changed.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -13,7 +13,7 @@ use super::place::{GONE, is_absent};
 use super::seen::Seen;
 use super::{
     Commit, Committed, Durability, Fit, RecordLines, SessionSnapshot, SharedCharge, Store,
-    StoreError, StoredStart, audit, check_id, fit,
+    StoreError, StoredStart, audit, check_id, fit, lock,
 };
 use crate::keys::Keys;
 use crate::line::{Head, LineFields};
@@ -24,7 +24,7 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The first bytes of a snapshot file.
 const MAGIC: &[u8; 16] = b"GUARD SNAPSHOT1\n";
@@ -166,8 +166,7 @@ impl FolderStore {
     /// Writes into the ledger that a session exists.
     fn register(&self, session: &str, first: &str) -> Result<(), StoreError> {
         let mut locked = self.ledger.lock_or_make()?;
-        let line = locked.ledger().say(time_of(first), LedgerEntry::Begun, session, 0);
-        locked.append(&[line])?;
+        locked.say(time_of(first), LedgerEntry::Begun, session)?;
         drop(locked);
         self.sync_dir()
     }
@@ -273,6 +272,20 @@ impl FolderStore {
     }
 }
 
+/// Returns the sessions with records in a folder, in any order.
+fn session_ids(dir: &Path) -> Result<impl Iterator<Item = Result<String, StoreError>>, StoreError> {
+    let fail = |error| StoreError::io(dir, &error);
+    let id = move |entry: std::io::Result<fs::DirEntry>| {
+        let entry = entry.map_err(fail)?;
+        let name = entry.file_name();
+        let id = name.to_str().and_then(|name| name.strip_suffix(".jsonl"));
+        let id = id.filter(|id| check_id(id).is_ok()).map(str::to_owned);
+        let has_records = || entry.metadata().is_ok_and(|meta| meta.is_file() && meta.len() > 0);
+        Ok(id.filter(|_| has_records()))
+    };
+    Ok(fs::read_dir(dir).map_err(fail)?.filter_map(move |entry| id(entry).transpose()))
+}
+
 impl Store for FolderStore {
     fn begin(&self, session: &str) -> Result<StoredStart, StoreError> {
         // After a failure, nothing of the session stays open or locked.
@@ -321,17 +334,7 @@ impl Store for FolderStore {
     }
 
     fn sessions(&self) -> Result<Vec<String>, StoreError> {
-        let fail = |error| StoreError::io(&self.dir, &error);
-        let mut found = Vec::new();
-        for entry in fs::read_dir(&self.dir).map_err(fail)? {
-            let entry = entry.map_err(fail)?;
-            let name = entry.file_name();
-            let id = name.to_str().and_then(|name| name.strip_suffix(".jsonl"));
-            let Some(id) = id.filter(|id| check_id(id).is_ok()) else { continue };
-            if entry.metadata().is_ok_and(|meta| meta.is_file() && meta.len() > 0) {
-                found.push(id.to_owned());
-            }
-        }
+        let mut found = session_ids(&self.dir)?.collect::<Result<Vec<String>, StoreError>>()?;
         found.sort();
         Ok(found)
     }
@@ -419,8 +422,7 @@ impl Store for FolderStore {
         let mut said = Vec::new();
         for id in &there {
             if locked.ledger().knows(id) != KnownSession::Begun {
-                let line = locked.ledger().say(0, LedgerEntry::Begun, id, 0);
-                locked.append(&[line])?;
+                locked.say(0, LedgerEntry::Begun, id)?;
                 said.push(format!("session `{id}` is known from now on"));
             }
             // The mark of a damaged session is not changed.
@@ -430,8 +432,7 @@ impl Store for FolderStore {
         }
         for id in locked.ledger().sessions() {
             if !there.contains(&id) {
-                let line = locked.ledger().say(0, LedgerEntry::Removed, &id, 0);
-                locked.append(&[line])?;
+                locked.say(0, LedgerEntry::Removed, &id)?;
                 self.marks.remove(&id);
                 said.push(format!("session `{id}` is gone"));
             }
@@ -501,8 +502,7 @@ impl Store for FolderStore {
         if locked.ledger().knows(session) == KnownSession::Begun {
             let time = file::last(&path).ok().flatten().unwrap_or_default();
             let time = time_of(&String::from_utf8_lossy(&time));
-            let line = locked.ledger().say(time, LedgerEntry::Removed, session, 0);
-            locked.append(&[line])?;
+            locked.say(time, LedgerEntry::Removed, session)?;
         }
         drop(locked);
         let _ = fs::remove_file(self.snapshot_path(session));
@@ -522,10 +522,4 @@ fn is_of_disk(error: &std::io::Error) -> bool {
         error.kind(),
         ErrorKind::InvalidInput | ErrorKind::Unsupported | ErrorKind::PermissionDenied
     )
-}
-
-/// Locks a mutex, also after a panic of another thread: the guarded data is marked broken before it
-/// is changed.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -96,11 +96,11 @@ impl LedgerSums {
     }
 
     /// Returns the record that a session begins to exist, or was removed.
-    pub fn say(&self, time: Millis, entry: LedgerEntry, session: &str, record: u64) -> String {
+    pub fn say(&self, time: Millis, entry: LedgerEntry, session: &str) -> String {
         let entry = record::Ledger {
             entry,
             session: session.into(),
-            record,
+            record: 0,
             budget: None,
             amount: None,
             spent: None,

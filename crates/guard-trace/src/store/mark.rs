@@ -208,20 +208,19 @@ pub(super) fn check(
     }
 }
 
-/// Checks that a chain is not shorter than its acknowledged length, by the mark that was read
-/// before the chain.
+/// Checks that the ledger is not shorter than its acknowledged length, by the mark that was read
+/// before the ledger.
 ///
 /// # Errors
 ///
 /// Returns [`StoreError::Lost`] if it is.
-pub(super) fn check_length(
+pub(super) fn check_ledger(
     store: &Path,
-    chain: &str,
     mark: Option<Head>,
     head: &Head,
 ) -> Result<(), StoreError> {
     match mark {
-        Some(mark) if is_behind(head, &mark) => Err(behind(store, chain, mark.version)),
+        Some(mark) if is_behind(head, &mark) => Err(behind(store, LEDGER, mark.version)),
         _ => Ok(()),
     }
 }

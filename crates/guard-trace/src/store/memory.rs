@@ -2,12 +2,12 @@
 
 use super::{
     Commit, Committed, Fit, RecordLines, SessionSnapshot, Store, StoreError, StoredStart,
-    charge_all, check_id, fit,
+    charge_all, check_id, fit, lock,
 };
 use crate::line::{Head, LineFields};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A store in memory. Clones share the store. No other process can reach its snapshots, so they
 /// have no tags.
@@ -43,7 +43,7 @@ impl MemoryStore {
     /// Locks the data, also after a panic of another thread: every change below is made in one
     /// step.
     fn lock(&self) -> MutexGuard<'_, StoredSessions> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

@@ -1,11 +1,11 @@
 //! The heads that this process has seen acknowledged. A session that is resumed must still have
 //! them.
 
-use super::{StoreError, StoredStart};
+use super::{StoreError, StoredStart, lock};
 use crate::line::{Head, LineFields};
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// The maximum number of remembered sessions. Beyond it, only the ledger remembers that a session
 /// exists.
@@ -17,7 +17,7 @@ pub(super) struct Seen(Mutex<HashMap<String, Head>>);
 
 impl Seen {
     fn heads(&self) -> MutexGuard<'_, HashMap<String, Head>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// Remembers the head of a session.

@@ -18,7 +18,7 @@ use super::mark::{self, ChainMarks};
 use super::seen::Seen;
 use super::{
     Commit, Committed, Durability, RecordLines, SessionSnapshot, Store, StoreError, StoredStart,
-    audit, check_id,
+    audit, check_id, lock,
 };
 use crate::keys::Keys;
 use crate::line::Head;
@@ -27,7 +27,7 @@ use handle::Handle;
 use rows::OpenTransaction;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 /// The number of records read at once.
 const PAGE: usize = 256;
@@ -143,7 +143,7 @@ impl Store for SqliteStore {
             let known = rows.session(LEDGER)?.map(|found| found.head).unwrap_or_default();
             Ok((begin(rows, ledger, session, self.keys.as_ref())?, known))
         })?;
-        mark::check_length(&self.path, LEDGER, marks.0, &ledger)?;
+        mark::check_ledger(&self.path, marks.0, &ledger)?;
         self.seen.check(&self.path, session, &begun)?;
         mark::check(&self.path, session, marks.1, &begun)?;
         lock(&self.broken).remove(session);
@@ -332,8 +332,4 @@ fn snapshot(
     let taken = kept.trusted(session, keys);
     let distrusted = taken.is_none() && keys.is_some();
     Ok((taken, distrusted))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,9 +3,10 @@
 use super::super::ledger::{LEDGER, LedgerSums, missing};
 use super::super::mark::{self, ChainMarks};
 use super::super::place::{CUT, GONE, OVERWRITTEN, REPLACED, is_absent, is_same};
-use super::super::{Durability, StoreError};
+use super::super::{Durability, StoreError, lock};
 use super::file::refuse_link;
-use super::lock;
+use guard_plan::plan::Millis;
+use guard_plan::record::LedgerEntry;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -60,7 +61,7 @@ impl FolderLedger {
             // A process that writes to the ledger holds the lock, and writes the mark before it
             // releases the lock.
             let mark = self.marks.read(LEDGER)?;
-            mark::check_length(&self.path, LEDGER, mark, &locked.ledger().head)?;
+            mark::check_ledger(&self.path, mark, &locked.ledger().head)?;
         }
         Ok(locked)
     }
@@ -101,7 +102,11 @@ impl FolderLedger {
             return Err(StoreError::lost(&self.path, GONE));
         }
         let Some(dir) = self.path.parent() else { return Ok(()) };
-        if dir.join(BUDGETS).exists() || has_sessions(dir)? { Err(missing(dir)) } else { Ok(()) }
+        if dir.join(BUDGETS).exists() || super::session_ids(dir)?.next().transpose()?.is_some() {
+            Err(missing(dir))
+        } else {
+            Ok(())
+        }
     }
 
     fn lost<T>(&self, why: &str) -> Result<T, StoreError> {
@@ -146,6 +151,16 @@ impl Locked<'_> {
         }
         self.read.file = Some(now);
         Ok(())
+    }
+
+    /// Appends that a session begins or is removed.
+    pub fn say(
+        &mut self,
+        time: Millis,
+        entry: LedgerEntry,
+        session: &str,
+    ) -> Result<(), StoreError> {
+        self.append(&[self.read.ledger.say(time, entry, session)])
     }
 
     /// Appends records, which are on disk and in the file at the path on return.
@@ -208,21 +223,6 @@ impl Drop for Locked<'_> {
             let _ = file.unlock();
         }
     }
-}
-
-/// Returns true if a folder holds the trace of a session.
-fn has_sessions(dir: &Path) -> Result<bool, StoreError> {
-    let fail = |error: std::io::Error| StoreError::io(dir, &error);
-    for entry in std::fs::read_dir(dir).map_err(fail)? {
-        let entry = entry.map_err(fail)?;
-        let name = entry.file_name();
-        let id = name.to_str().and_then(|name| name.strip_suffix(".jsonl"));
-        let is_session = id.is_some_and(|id| super::check_id(id).is_ok());
-        if is_session && entry.metadata().is_ok_and(|meta| meta.is_file() && meta.len() > 0) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// Returns the amounts of an earlier version.

@@ -78,7 +78,7 @@ impl OpenTransaction<'_> {
         entry: LedgerEntry,
         name: &str,
     ) -> Result<(), StoreError> {
-        let line = ledger.say(time, entry, name, 0);
+        let line = ledger.say(time, entry, name);
         self.append(ledger, &[line])
     }
 
