@@ -70,7 +70,7 @@ pub type SpanId = u32;
 pub type Millis = i64;
 
 /// A compiled guard (language reference §11).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Plan {

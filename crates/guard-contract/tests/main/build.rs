@@ -35,41 +35,8 @@ impl Builder {
             bounds: Bounds { depth: 8, string: 4000, bytes: 1 << 20, quarantine: 20 },
             references: vec![],
         };
-        Builder {
-            plan: Plan {
-                edition: 1,
-                guard: "test".into(),
-                shadow: false,
-                default_allow: false,
-                deadline: None,
-                types,
-                state: vec![],
-                units: vec![],
-                limits: vec![],
-                regexes: vec![],
-                coercions: vec![],
-                paths: vec![],
-                invariants: vec![],
-                proofs: vec![],
-                monitors: vec![],
-                indexes: vec![],
-                windows: vec![],
-                facts: vec![],
-                commands: vec![],
-                probes: vec![],
-                sources: vec![],
-                origins: false,
-                mentions: false,
-                confidential: false,
-                lifecycles: vec![],
-                feedback: vec![],
-                attests: vec![],
-                completion: None,
-                goals: vec![],
-                contracts: vec![contract],
-                tools: vec![],
-            },
-        }
+        let plan = Plan { edition: 1, guard: "test".into(), types, ..Plan::default() };
+        Builder { plan: Plan { contracts: vec![contract], ..plan } }
     }
 
     pub fn ty(&mut self, def: TypeDef) -> TypeId {
