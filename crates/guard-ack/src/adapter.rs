@@ -4,6 +4,7 @@ use crate::protocol::{
     ApprovalAnswer, ApprovalRequest, Declared, Done, Hello, LoopEnd, ModelCall, ModelMessage,
     ModelTurn, Outage, ReplayAnswer, ReplayRequest, Restore, Run,
 };
+use serde::Deserialize;
 use serde_json::Value;
 use std::fmt;
 
@@ -162,7 +163,8 @@ pub struct AdapterTrouble {
 }
 
 /// The kinds of problems with an adapter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TroubleKind {
     /// It could not be started.
     Start,
@@ -179,20 +181,6 @@ pub enum TroubleKind {
 }
 
 impl TroubleKind {
-    const ALL: [TroubleKind; 6] = [
-        TroubleKind::Start,
-        TroubleKind::Hang,
-        TroubleKind::Crash,
-        TroubleKind::Message,
-        TroubleKind::Flood,
-        TroubleKind::Error,
-    ];
-
-    /// Returns the kind with this name, if there is one.
-    pub fn from_word(word: &str) -> Option<TroubleKind> {
-        TroubleKind::ALL.into_iter().find(|kind| kind.word() == word)
-    }
-
     /// Returns the name of the kind.
     pub fn word(self) -> &'static str {
         match self {

@@ -10,6 +10,7 @@ pub use model::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The protocol version of this crate.
 pub const PROTOCOL: &str = "1";
@@ -222,18 +223,13 @@ pub enum Question {
     Prompt,
 }
 
-impl Question {
-    /// Returns the name of the question.
-    pub fn word(self) -> &'static str {
-        match self {
-            Question::Propose => "propose",
-            Question::Settle => "settle",
-            Question::Usage => "usage",
-            Question::Stop => "stop",
-            Question::Prompt => "prompt",
-        }
+impl fmt::Display for Question {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
+}
 
+impl Question {
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
     fn is_propose(&self) -> bool {
         *self == Question::Propose
@@ -255,15 +251,9 @@ pub enum OutageKind {
     Hangs,
 }
 
-impl OutageKind {
-    /// Returns the name of the kind.
-    pub fn word(self) -> &'static str {
-        match self {
-            OutageKind::ErrsOnce => "errs_once",
-            OutageKind::Errs => "errs",
-            OutageKind::Dies => "dies",
-            OutageKind::Hangs => "hangs",
-        }
+impl fmt::Display for OutageKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }
 
@@ -320,19 +310,9 @@ pub enum LoopEndKind {
     Error,
 }
 
-impl LoopEndKind {
-    /// Returns the name of the end.
-    pub fn word(self) -> &'static str {
-        match self {
-            LoopEndKind::Stopped => "stopped",
-            LoopEndKind::Incomplete => "incomplete",
-            LoopEndKind::Deadline => "deadline",
-            LoopEndKind::Budget => "budget",
-            LoopEndKind::Halted => "halted",
-            LoopEndKind::Cancelled => "cancelled",
-            LoopEndKind::Waiting => "waiting",
-            LoopEndKind::Error => "error",
-        }
+impl fmt::Display for LoopEndKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }
 
@@ -366,16 +346,9 @@ pub enum FailureKind {
     Cancelled,
 }
 
-impl FailureKind {
-    /// Returns the name of the kind.
-    pub fn word(self) -> &'static str {
-        match self {
-            FailureKind::Error => "error",
-            FailureKind::Exception => "exception",
-            FailureKind::Retry => "retry",
-            FailureKind::Timeout => "timeout",
-            FailureKind::Cancelled => "cancelled",
-        }
+impl fmt::Display for FailureKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }
 

@@ -11,6 +11,7 @@ mod failure;
 mod files;
 mod meter;
 mod near;
+mod options;
 mod plans;
 mod play;
 mod project;

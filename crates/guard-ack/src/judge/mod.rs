@@ -15,6 +15,7 @@ use crate::case::{Case, RunFile, TurnFile};
 use crate::observed::{RanCall, RunSeen};
 use crate::protocol::{LoopEnd, LoopEndKind, ModelMessage, Question, ReplayAnswer};
 use crate::world::json_of;
+use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ const LISTED: usize = 8;
 const SHOWN: [&str; 3] = ["LOOP-1", "LOOP-2", "LOOP-3"];
 
 /// A broken promise, with the observation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BrokenPromise {
     /// The clause.
     pub clause: String,
@@ -50,6 +51,17 @@ struct RunJudge<'a> {
     broken: Vec<BrokenPromise>,
 }
 
+impl<'a> RunJudge<'a> {
+    fn new(
+        case: &'a Case,
+        number: usize,
+        seen: &'a RunSeen,
+        ids: &'a BTreeMap<String, String>,
+    ) -> RunJudge<'a> {
+        RunJudge { case, run: &case.run[number], seen, ids, number, broken: Vec::new() }
+    }
+}
+
 /// Judges one run of a case.
 pub fn run(
     case: &Case,
@@ -57,8 +69,7 @@ pub fn run(
     seen: &RunSeen,
     ids: &BTreeMap<String, String>,
 ) -> Vec<BrokenPromise> {
-    let bench =
-        &mut RunJudge { case, run: &case.run[number], seen, ids, number, broken: Vec::new() };
+    let bench = &mut RunJudge::new(case, number, seen, ids);
     bench.executed();
     bench.arguments();
     bench.overlaps();
@@ -79,8 +90,7 @@ pub fn overstepped(
     seen: &RunSeen,
     ids: &BTreeMap<String, String>,
 ) -> Vec<BrokenPromise> {
-    let bench =
-        &mut RunJudge { case, run: &case.run[number], seen, ids, number, broken: Vec::new() };
+    let bench = &mut RunJudge::new(case, number, seen, ids);
     let expect = &bench.run.expect;
     let ran = seen.executed.iter().map(|call| bench.served_name(call));
     let listed =
@@ -156,7 +166,9 @@ impl RunJudge<'_> {
             matches!(ended, LoopEndKind::Error | LoopEndKind::Cancelled | LoopEndKind::Waiting)
         };
         let ended = ended.filter(early);
-        ended.is_some_and(|ended| self.run.expect.endings().any(|ending| ending == ended.word()))
+        ended.is_some_and(|ended| {
+            self.run.expect.endings().any(|ending| ending == ended.to_string())
+        })
     }
 
     /// Returns the end of a loop that the adapter ended with an error, if the case expects none.
@@ -377,13 +389,13 @@ impl RunJudge<'_> {
         }
         let Some(end) = &self.seen.end else { return };
         let expected = &self.run.expect.ended;
-        if !self.run.expect.endings().any(|ending| ending == end.ended.word()) {
+        if !self.run.expect.endings().any(|ending| ending == end.ended.to_string()) {
             let why = end.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
             let clause = match (end.ended, self.case.tier()) {
                 (_, 1) if expected == "stopped" => "LOOP-5".to_owned(),
                 _ => self.case.clause.clone(),
             };
-            let observed = format!("the adapter says `{}`{why}", end.ended.word());
+            let observed = format!("the adapter says `{}`{why}", end.ended);
             self.breaks(&clause, None, format!("the loop ended `{expected}`"), observed);
         }
         let last = self.run.turn.last().and_then(|turn| turn.output.clone());

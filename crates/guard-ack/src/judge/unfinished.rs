@@ -41,11 +41,7 @@ impl UnfinishedRun<'_> {
     /// Returns the broken promise; empty if no call is open, so that the adapter cannot be judged.
     pub fn broken(&self) -> Vec<BrokenPromise> {
         let Some(seen) = self.runs.first() else { return Vec::new() };
-        let run = &self.case.run[self.number];
-        let case = self.case;
-        let ids = self.ids;
-        let number = self.number;
-        let bench = &mut RunJudge { case, run, seen, ids, number, broken: Vec::new() };
+        let bench = &mut RunJudge::new(self.case, self.number, seen, self.ids);
         if matches!(self.trouble.kind, TroubleKind::Hang | TroubleKind::Crash)
             && !self.during_outage(bench)
         {
@@ -68,7 +64,7 @@ impl UnfinishedRun<'_> {
         let turn = bench.seen.shown.len().checked_sub(1);
         let expected = format!(
             "with the outage `{}` of the guard, the adapter refuses the call or ends the run with an error",
-            outage.how.word()
+            outage.how
         );
         let open = self.waiting(bench).map(|call| format!("; no answer to {}", name(call)));
         let observed = format!("{}{}", self.trouble_text(), open.unwrap_or_default());
@@ -252,7 +248,7 @@ impl EndedCall<'_> {
     /// Describes the way in which it ended, and the message at which it did.
     fn ending(&self) -> String {
         let how = match self.script.failure {
-            Some(failure) => format!("`{}`", failure.word()),
+            Some(failure) => format!("`{failure}`"),
             None if self.script.is_failure() => "a failure".into(),
             None => "a success".into(),
         };

@@ -6,18 +6,16 @@ use crate::case::CaseProblem;
 use crate::judge::BrokenPromise;
 use crate::run::{AckReport, CaseOutcome, CaseVerdict};
 use crate::suite::Unreadable;
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 /// Returns the whole report, in the order of the cases; the last member marks the report as
 /// complete.
 pub fn json(report: &AckReport, command: &str) -> Value {
     let cases = report.outcomes.iter().map(|outcome| {
-        let broken: Vec<Value> = match &outcome.verdict {
-            CaseVerdict::Failed(broken) => broken
-                .iter()
-                .map(|promise| json!({ "clause": promise.clause, "at": promise.at, "expected": promise.expected, "observed": promise.observed }))
-                .collect(),
-            _ => Vec::new(),
+        let broken = match &outcome.verdict {
+            CaseVerdict::Failed(broken) => json!(broken),
+            _ => json!([]),
         };
         let trouble = outcome.trouble().map_or(Value::Null, |trouble| {
             json!({ "kind": trouble.kind.word(), "message": trouble.message })
@@ -116,7 +114,7 @@ fn outcome(json: &Value) -> Option<CaseOutcome> {
         expected: string(&promise["expected"]),
         observed: string(&promise["observed"]),
     });
-    let kind = json["error"]["kind"].as_str().and_then(TroubleKind::from_word);
+    let kind = TroubleKind::deserialize(&json["error"]["kind"]).ok();
     let trouble = kind.map(|kind| AdapterTrouble::new(kind, string(&json["error"]["message"])));
     let verdict = match json["outcome"].as_str()? {
         "passed" => CaseVerdict::Passed,

@@ -1,6 +1,7 @@
 //! Faults that real frameworks cause: validation before the guard, limits on texts, retries,
 //! cancellations, and a guard that fails.
 
+use super::gate::unsettled;
 use super::{Spec, faults, instead};
 use crate::duties::{Duties, Faithful, OpenSessions};
 use crate::engine::trouble;
@@ -31,7 +32,7 @@ pub(super) const TABLE: &[Spec] = faults! {
         harness.messages.iter().map(cut).collect()
     });
     "process-session" "LOOP-7" "shares one session in the whole process" => Box::new(ProcessSession);
-    "cancel-leaves-call" "LOOP-8" "leaves the call of a cancelled run in flight" => unsettled(FailureKind::Cancelled);
+    "cancel-leaves-call" "LOOP-8" "leaves the call of a cancelled run in flight" => unsettled(|_, _, done| done.failure == Some(FailureKind::Cancelled));
     "cancel-goes-on" "LOOP-8" "goes on after the run was cancelled" => instead::finished(|harness| {
         let done = Faithful.finished(harness);
         harness.is_cancelled = false;
@@ -97,10 +98,10 @@ pub(super) const TABLE: &[Spec] = faults! {
     "denial-by-id" "GATE-20" "keeps denials by the id of a call" => Box::new(DenialById::default());
     "earlier-id-is-answered" "LOOP-2" "takes a call for answered whose id an earlier turn used" => Box::new(EarlierIds::default());
     "nameless-around" "GATE-20" "runs calls without an id unasked" => Box::new(NamelessAround);
-    "error-unsettled" "GATE-21" "does not settle a call whose tool returns an error" => unsettled(FailureKind::Error);
-    "exception-unsettled" "GATE-21" "does not settle a call whose tool raises" => unsettled(FailureKind::Exception);
-    "retry-unsettled" "GATE-21" "does not settle a call whose tool asks for a retry" => unsettled(FailureKind::Retry);
-    "timeout-unsettled" "GATE-21" "does not settle a call whose tool timed out" => unsettled(FailureKind::Timeout);
+    "error-unsettled" "GATE-21" "does not settle a call whose tool returns an error" => unsettled(|_, _, done| done.failure == Some(FailureKind::Error));
+    "exception-unsettled" "GATE-21" "does not settle a call whose tool raises" => unsettled(|_, _, done| done.failure == Some(FailureKind::Exception));
+    "retry-unsettled" "GATE-21" "does not settle a call whose tool asks for a retry" => unsettled(|_, _, done| done.failure == Some(FailureKind::Retry));
+    "timeout-unsettled" "GATE-21" "does not settle a call whose tool timed out" => unsettled(|_, _, done| done.failure == Some(FailureKind::Timeout));
     "retry-is-success" "GATE-21" "settles a call as a success whose tool asks for a retry" => instead::settlement(
         |harness, call, done| match done.failure {
             Some(FailureKind::Retry) => {
@@ -157,17 +158,6 @@ pub(super) const TABLE: &[Spec] = faults! {
         Faithful.judge(harness, &ModelTurn { output: turn.output.clone().map(again), ..turn.clone() })
     });
 };
-
-/// Returns an adapter that does not settle calls that fail in this way.
-fn unsettled(kind: FailureKind) -> Box<dyn Duties> {
-    instead::settlement(move |harness, call, done| {
-        if done.failure == Some(kind) {
-            Ok(String::new())
-        } else {
-            Faithful.settlement(harness, call, done)
-        }
-    })
-}
 
 /// Returns an adapter that changes arguments by the schema of the tool before the guard sees them.
 /// The tool gets the changed arguments.

@@ -44,12 +44,9 @@ pub(super) const TABLE: &[Spec] = faults! {
         let reasons: Vec<&str> = verdict.reasons.iter().map(|reason| reason.message.as_str()).collect();
         reasons.join("\n")
     });
-    "first-call-only" "GATE-6" "judges only the first call of a turn" => instead::gate(|harness, call| {
+    "first-call-only" "GATE-6" "judges only the first call of a turn" => unasked(|harness, call| {
         let turn = harness.messages.iter().rfind(|message| message.role == Role::Assistant);
-        match turn.and_then(|turn| turn.calls.first()) {
-            Some(first) if first.call != call.call => Ok(Gate::Run),
-            _ => Faithful.gate(harness, call),
-        }
+        turn.and_then(|turn| turn.calls.first()).is_some_and(|first| first.call != call.call)
     });
     "denial-stops-turn" "GATE-6" "runs nothing of a turn after a denial" => {
         let mut denied = None;
@@ -92,11 +89,8 @@ pub(super) const TABLE: &[Spec] = faults! {
         },
     );
     "settles-late" "GATE-9" "settles calls a turn late" => Box::new(super::effects::SettlesLate::default());
-    "unknown-runs" "GATE-10" "runs tools that the guard does not know without asking" => instead::gate(
-        |harness, call| match tool(harness, &call.tool) {
-            None => Ok(Gate::Run),
-            Some(_) => Faithful.gate(harness, call),
-        },
+    "unknown-runs" "GATE-10" "runs tools that the guard does not know without asking" => unasked(
+        |harness, call| tool(harness, &call.tool).is_none(),
     );
     "folds-names" "GATE-11" "folds the case of tools' names" => renames(|_, name| name.to_lowercase());
     "strips-prefix" "GATE-11" "strips the prefix of tools' names" => renames(|_, name| {
@@ -184,17 +178,11 @@ pub(super) const ASK: &[Spec] = faults! {
             }
         })
     };
-    "native-around" "NATIVE-1" "lets the framework's own tools around the gate" => instead::gate(|harness, call| {
-        if harness.is_native(&call.tool) { Ok(Gate::Run) } else { Faithful.gate(harness, call) }
+    "native-around" "NATIVE-1" "lets the framework's own tools around the gate" => unasked(|harness, call| {
+        harness.is_native(&call.tool)
     });
-    "native-unsettled" "NATIVE-2" "does not settle the framework's own tools" => instead::settlement(
-        |harness, call, done| {
-            if harness.is_native(&call.tool) {
-                Ok(String::new())
-            } else {
-                Faithful.settlement(harness, call, done)
-            }
-        },
+    "native-unsettled" "NATIVE-2" "does not settle the framework's own tools" => unsettled(
+        |harness, call, _| harness.is_native(&call.tool),
     );
 };
 
@@ -204,6 +192,26 @@ fn same(known: &ModelCall, call: &ModelCall) -> bool {
 
 fn tool<'h>(harness: &'h Harness, name: &str) -> Option<&'h Tool> {
     harness.engine.session.guard().plan().tools.iter().find(|tool| tool.wire_name == name)
+}
+
+/// Returns an adapter that does not settle some calls.
+pub(super) fn unsettled(is_left: fn(&Harness, &ModelCall, &Done) -> bool) -> Box<dyn Duties> {
+    instead::settlement(move |harness, call, done| {
+        if is_left(harness, call, done) {
+            Ok(String::new())
+        } else {
+            Faithful.settlement(harness, call, done)
+        }
+    })
+}
+
+/// Returns an adapter that runs some calls without asking the guard.
+fn unasked(runs: fn(&Harness, &ModelCall) -> bool) -> Box<dyn Duties> {
+    instead::gate(
+        move |harness, call| {
+            if runs(harness, call) { Ok(Gate::Run) } else { Faithful.gate(harness, call) }
+        },
+    )
 }
 
 /// Returns an adapter that runs a call in spite of its verdict.

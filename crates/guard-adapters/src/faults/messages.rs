@@ -87,12 +87,9 @@ pub(super) const STEER: &[Spec] = faults! {
             _ => Faithful.obey(harness, call, proposed),
         },
     );
-    "successes-only" "STEER-7" "settles successes only" => instead::settlement(|harness, call, done| {
-        match done.outcome {
-            ToolRun::Success => Faithful.settlement(harness, call, done),
-            ToolRun::Failure => Ok(String::new()),
-        }
-    });
+    "successes-only" "STEER-7" "settles successes only" => super::gate::unsettled(
+        |_, _, done| done.outcome == ToolRun::Failure,
+    );
     "keeps-feedback" "STEER-10" "keeps feedback until the next session" => Box::new(KeepsFeedback(Vec::new()));
     "deadline-is-advice" "STEER-11" "takes the deadline for advice" => super::gate::ignores(Code::Deadline);
 };

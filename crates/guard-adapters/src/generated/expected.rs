@@ -2,7 +2,7 @@
 
 use super::scenario::GeneratedScenario;
 use guard_ack::RunSeen;
-use guard_ack::protocol::{ModelMessage, Role};
+use guard_ack::protocol::{LoopEndKind, ModelMessage, Role};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -37,7 +37,7 @@ impl Expected {
                 .iter()
                 .map(|approval| format!("{} {}", id(&approval.call), approval.role))
                 .collect(),
-            ended: seen.end.as_ref().map_or("error", |end| end.ended.word()).to_owned(),
+            ended: seen.end.as_ref().map_or(LoopEndKind::Error, |end| end.ended).to_string(),
             ..Expected::default()
         };
         for (at, turn) in scenario.turns.iter().enumerate().filter(|(_, turn)| turn.overlap) {

@@ -5,8 +5,9 @@
 //! adapters with a script in place of `GUARDC` that runs it.
 
 use crate::failure::{CommandResult, Exit, Failure};
+use crate::options::named;
 use guard_ack::process::OUTAGE;
-use guard_ack::protocol::{self, MAX_LINE};
+use guard_ack::protocol::{self, MAX_LINE, OutageKind, Question};
 use guard_plan::lines::read_text_line;
 use serde_json::{Value, json};
 use std::io::{self, BufReader, Write};
@@ -20,60 +21,28 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     pub at: u64,
     /// The questions that are counted
-    #[arg(long, value_enum, default_value = "propose")]
-    pub on: CountedQuestion,
+    #[arg(long, value_parser = named::<Question>, default_value = "propose")]
+    pub on: Question,
     /// It fails only while this file is there
     #[arg(long = "while", value_name = "FILE")]
     pub marker: PathBuf,
     /// The way in which it fails
-    #[arg(long, value_enum)]
-    pub how: GuardFailure,
+    #[arg(long, value_parser = named::<OutageKind>)]
+    pub how: OutageKind,
     /// The arguments for `guardc`
     #[arg(last = true, value_name = "ARGS")]
     pub arguments: Vec<String>,
 }
 
-/// The questions by which an outage counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub enum CountedQuestion {
-    /// Proposals of calls.
-    Propose,
-    /// Settlements of calls.
-    Settle,
-    /// Reports of usage.
-    Usage,
-    /// Stops.
-    Stop,
-    /// Reports of what the user says.
-    Prompt,
-}
-
-impl CountedQuestion {
-    /// Returns the method of the sidecar.
-    fn method(self) -> &'static str {
-        match self {
-            CountedQuestion::Propose => "call.propose",
-            CountedQuestion::Settle => "call.settle",
-            CountedQuestion::Usage => "session.usage",
-            CountedQuestion::Stop => "session.stop",
-            CountedQuestion::Prompt => "session.prompt",
-        }
+/// Returns the method of the sidecar that asks a question.
+fn method(question: Question) -> &'static str {
+    match question {
+        Question::Propose => "call.propose",
+        Question::Settle => "call.settle",
+        Question::Usage => "session.usage",
+        Question::Stop => "session.stop",
+        Question::Prompt => "session.prompt",
     }
-}
-
-/// The way in which a guard fails.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub enum GuardFailure {
-    /// That question is answered with an error.
-    ErrsOnce,
-    /// That question and everything after it is answered with an error.
-    Errs,
-    /// The process ends.
-    Dies,
-    /// It does nothing any more.
-    Hangs,
 }
 
 /// Writes the script that starts a guard which fails. Returns its path.
@@ -86,9 +55,7 @@ pub fn script(folder: &Path, outage: &protocol::Outage) -> io::Result<String> {
     let quoted = format!("'{}'", binary.to_string_lossy().replace('\'', "'\\''"));
     let marker = folder.join(OUTAGE);
     std::fs::write(&marker, "")?;
-    let at = outage.at;
-    let how = outage.how.word();
-    let on = outage.on.word();
+    let protocol::Outage { at, how, on, .. } = outage;
     let text = format!(
         "#!/bin/sh\nexec {quoted} ack outage --at {at} --how {how} --on {on} --while '{}' -- \"$@\"\n",
         marker.display()
@@ -135,27 +102,27 @@ pub fn run(args: &Args) -> CommandResult {
     let mut input = io::stdin().lock();
     while let Some(line) = read_text_line(&mut input, MAX_LINE).map_err(fail)? {
         let request: Value = serde_json::from_str(&line).unwrap_or_default();
-        let is_counted = request["method"] == args.on.method();
+        let is_counted = request["method"] == method(args.on);
         asked += u64::from(is_counted);
         let is_due = match args.how {
-            GuardFailure::ErrsOnce => is_counted && asked == args.at,
-            GuardFailure::Errs | GuardFailure::Dies | GuardFailure::Hangs => asked >= args.at,
+            OutageKind::ErrsOnce => is_counted && asked == args.at,
+            OutageKind::Errs | OutageKind::Dies | OutageKind::Hangs => asked >= args.at,
         };
         let is_down = is_due && args.marker.exists();
         match (is_down, args.how) {
             (false, _) => writeln!(told, "{line}").map_err(fail)?,
-            (true, GuardFailure::Errs | GuardFailure::ErrsOnce) => {
+            (true, OutageKind::Errs | OutageKind::ErrsOnce) => {
                 let error = json!({ "code": -32603, "message": "internal error" });
                 let answer = json!({ "jsonrpc": "2.0", "id": request["id"], "error": error });
                 say(&answer.to_string()).map_err(fail)?;
             }
-            (true, GuardFailure::Dies) => {
+            (true, OutageKind::Dies) => {
                 let _ = guard.kill();
                 return Ok(Exit::Findings);
             }
             // The process does not even see the end of its input, so the process that started it
             // must end it.
-            (true, GuardFailure::Hangs) => loop {
+            (true, OutageKind::Hangs) => loop {
                 std::thread::park();
             },
         }

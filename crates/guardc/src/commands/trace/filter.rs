@@ -2,6 +2,7 @@
 
 use super::walk::At;
 use crate::failure::Failure;
+use crate::options::named;
 use guard_plan::record::{Kind, Payload, Record};
 use guard_plan::time;
 use guard_plan::verdict::Decision;
@@ -16,11 +17,11 @@ pub struct Filter {
     #[arg(long, value_name = "ID")]
     pub call: Option<String>,
     /// Only records of this kind: `propose`, `settle`, `stop`, …; may be given several times
-    #[arg(long, value_name = "KIND", value_parser = kind)]
+    #[arg(long, value_name = "KIND", value_parser = named::<Kind>)]
     pub kind: Vec<Kind>,
     /// Only proposals with this verdict: `allow`, `wait`, `ask` or `deny`; may be given several
     /// times
-    #[arg(long, value_name = "VERDICT", value_parser = decision)]
+    #[arg(long, value_name = "VERDICT", value_parser = named::<Decision>)]
     pub verdict: Vec<Decision>,
     /// Only calls of this tool
     #[arg(long, value_name = "TOOL")]
@@ -31,22 +32,6 @@ pub struct Filter {
     /// Only before this time
     #[arg(long, value_name = "TIME", value_parser = instant)]
     pub until: Option<i64>,
-}
-
-/// Parses a name as written in records.
-fn named<T: serde::de::DeserializeOwned>(name: &str) -> Result<T, String> {
-    serde_json::from_value(name.into()).map_err(|error| {
-        let text = error.to_string();
-        text.split(" at line").next().unwrap_or_default().to_owned()
-    })
-}
-
-fn kind(name: &str) -> Result<Kind, String> {
-    named(name)
-}
-
-fn decision(name: &str) -> Result<Decision, String> {
-    named(name)
 }
 
 fn instant(text: &str) -> Result<i64, String> {
