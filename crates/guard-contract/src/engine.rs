@@ -61,6 +61,17 @@ pub(crate) struct StepInput<'a> {
     pub judge: UnitJudge<'a>,
 }
 
+/// The state of the commas between the members of an object, or the items of a list.
+#[derive(Debug, Default)]
+struct Separators {
+    /// The position of the comma before the next part, if any.
+    comma: Option<usize>,
+    /// True if a part was read and a comma must follow it.
+    is_due: bool,
+    /// The indentation of the parts, if they begin lines.
+    column: Option<usize>,
+}
+
 /// An object that is read member by member: the envelope, or an item that holds lists and cannot be
 /// parsed as a whole.
 #[derive(Debug, Default)]
@@ -82,10 +93,7 @@ struct Object {
     fixes: Vec<(Fix, usize)>,
     /// The reason why the object is refused; only for an item.
     refused: Option<(QuarantineReason, String)>,
-    /// The position of the comma before the next member, if any.
-    comma: Option<usize>,
-    /// True if no comma is expected yet.
-    fresh: bool,
+    separators: Separators,
     /// The start of the last value if it is a string: an unclosed string may include the text after
     /// it.
     last: Option<usize>,
@@ -97,8 +105,6 @@ struct Object {
     head: Option<Vec<u8>>,
     /// The indentation of the object, if it begins a line.
     begun: Option<usize>,
-    /// The indentation of its members, if they begin lines.
-    column: Option<usize>,
     /// The envelope's last accepted member, while nothing shows that its value has ended.
     latest: Option<usize>,
     /// The reason to doubt that the whole object was found and meant.
@@ -111,10 +117,7 @@ struct Listing {
     list: usize,
     /// True if the list occurs a second time in its object. It is then ignored.
     twice: bool,
-    comma: Option<usize>,
-    fresh: bool,
-    /// The indentation of its items, if they begin lines.
-    column: Option<usize>,
+    separators: Separators,
     /// For a list within an item: its kept units, and their total number.
     inner: Option<(crate::keep::KeptUnits, u64)>,
 }
@@ -322,6 +325,49 @@ impl ContractEngine {
             PartialValue::Object(object) => Some(&mut **object),
             PartialValue::List(_) => None,
         })
+    }
+
+    /// Returns the commas of the innermost object or list.
+    fn separators(&mut self) -> Option<&mut Separators> {
+        self.stack.last_mut().map(|open| match open {
+            PartialValue::Object(object) => &mut object.separators,
+            PartialValue::List(list) => &mut list.separators,
+        })
+    }
+
+    /// Reads a comma between members or items.
+    fn read_comma(&mut self) {
+        let at = self.at;
+        self.at += 1;
+        if let Some(separators) = self.separators() {
+            let is_extra = separators.comma.is_some() || !separators.is_due;
+            separators.comma = Some(at);
+            if is_extra {
+                self.fix(Fix::Comma, at);
+            }
+        }
+    }
+
+    /// Begins a member or an item. Returns true if the comma before it is missing.
+    fn begin_part(&mut self) -> bool {
+        let at = self.at;
+        let column = self.column();
+        let Some(separators) = self.separators() else { return false };
+        let is_missing = separators.is_due && separators.comma.is_none();
+        separators.comma = None;
+        separators.is_due = true;
+        separators.column = column.or(separators.column);
+        if is_missing {
+            self.fix(Fix::Comma, at);
+        }
+        is_missing
+    }
+
+    /// Drops a comma before the end of the innermost object or list.
+    fn trailing_comma(&mut self) {
+        if let Some(comma) = self.separators().and_then(|separators| separators.comma.take()) {
+            self.fix(Fix::Comma, comma);
+        }
     }
 
     /// Returns the innermost list.

@@ -26,15 +26,7 @@ impl ContractEngine {
         };
         match byte {
             b',' => {
-                let at = self.at;
-                if let Some(listing) = self.listing() {
-                    let extra = listing.comma.is_some() || listing.fresh;
-                    listing.comma = Some(at);
-                    if extra {
-                        self.fix(Fix::Comma, at);
-                    }
-                }
-                self.at += 1;
+                self.read_comma();
                 true
             }
             b']' => {
@@ -42,7 +34,7 @@ impl ContractEngine {
                 if whole && self.document_ends(t).is_none() {
                     return false;
                 }
-                self.trailing_list_comma();
+                self.trailing_comma();
                 if self.stack.len() == 2 {
                     self.marks.set(self.at, SpanKind::Envelope);
                 }
@@ -70,7 +62,7 @@ impl ContractEngine {
                     }
                     self.fix(Fix::Closer, self.at);
                     self.refuse("a bracket is missing");
-                    self.trailing_list_comma();
+                    self.trailing_comma();
                     self.end_list();
                     true
                 }
@@ -99,12 +91,6 @@ impl ContractEngine {
         })
     }
 
-    fn trailing_list_comma(&mut self) {
-        if let Some(comma) = self.listing().and_then(|listing| listing.comma.take()) {
-            self.fix(Fix::Comma, comma);
-        }
-    }
-
     /// Returns true if the object around the list has such a member.
     fn is_member(&mut self, name: &str) -> bool {
         match self.object().and_then(|object| object.item) {
@@ -115,18 +101,8 @@ impl ContractEngine {
 
     /// Begins a unit, an object or another value. Records a missing comma before it.
     pub(super) fn begin_unit(&mut self, object: bool) {
-        let at = self.at;
-        let column = self.column();
-        let Some(listing) = self.listing() else { return };
-        let missing = !listing.fresh && listing.comma.is_none();
-        (listing.comma, listing.fresh) = (None, false);
-        if column.is_some() {
-            listing.column = column;
-        }
-        if missing {
-            self.fix(Fix::Comma, at);
-        }
-        if missing && !object {
+        let is_missing = self.begin_part();
+        if is_missing && !object {
             self.reject("more follows its brace");
         }
         self.confirm();
@@ -165,7 +141,7 @@ impl ContractEngine {
             || (line
                 && next == behind
                 && !matches!(rest.get(next), Some(b',' | b'}' | b']' | b'{' | b'"')));
-        let separated = self.listing().is_some_and(|listing| listing.comma.is_some());
+        let separated = self.listing().is_some_and(|listing| listing.separators.comma.is_some());
         if separated {
             self.confirm();
         } else if !ends {
@@ -175,7 +151,7 @@ impl ContractEngine {
         if item {
             self.at += 1;
         } else {
-            self.trailing_list_comma();
+            self.trailing_comma();
             self.end_list();
         }
         true

@@ -2,7 +2,7 @@
 //! if it holds lists and cannot be parsed as a whole.
 
 use super::unit::HIDES;
-use super::{ContractEngine, Listing, Object, PartialValue, Phase, StepInput};
+use super::{ContractEngine, Listing, Object, PartialValue, Phase, Separators, StepInput};
 use crate::boundary::{self, LONGEST_NAME, Lead};
 use crate::gap::{NoGap, gap, hides};
 use crate::keep::Refusal;
@@ -95,15 +95,7 @@ impl ContractEngine {
         }
         match byte {
             b',' => {
-                let at = self.at;
-                if let Some(object) = self.object() {
-                    let extra = object.comma.is_some() || object.fresh;
-                    object.comma = Some(at);
-                    if extra {
-                        self.fix(Fix::Comma, at);
-                    }
-                }
-                self.at += 1;
+                self.read_comma();
                 true
             }
             b'}' => {
@@ -212,12 +204,6 @@ impl ContractEngine {
         Some(!member)
     }
 
-    fn trailing_comma(&mut self) {
-        if let Some(comma) = self.object().and_then(|object| object.comma.take()) {
-            self.fix(Fix::Comma, comma);
-        }
-    }
-
     /// Handles an item in place of a key: its list was closed too soon, or its beginning was lost.
     fn lost_list(&mut self, t: &StepInput<'_>) -> bool {
         let within = self.object().and_then(|object| object.item);
@@ -299,19 +285,12 @@ impl ContractEngine {
                 return self.lose_members(t, "expected a key");
             }
             MemberKey::Named(name, len, fix) => {
-                let column = self.column();
-                let Some(object) = self.object() else { return false };
-                let missing = !object.fresh && object.comma.is_none();
-                (object.comma, object.fresh, object.last) = (None, false, None);
-                object.latest = None;
-                object.key = Some((name.clone(), start));
-                if column.is_some() {
-                    object.column = column;
-                }
-                if missing {
-                    self.fix(Fix::Comma, start);
+                if self.begin_part() {
                     self.refuse("a comma is missing");
                 }
+                let Some(object) = self.object() else { return false };
+                (object.last, object.latest) = (None, None);
+                object.key = Some((name.clone(), start));
                 self.key_behind_item(&name);
                 if let Some(fix) = fix {
                     self.fix(fix, start);
@@ -384,7 +363,7 @@ impl ContractEngine {
         }
         let nested = self.stack.len() > 1;
         let inner = nested.then(|| (KeptUnits::new(&self.p.lists[list]), 0));
-        let listing = Listing { list, twice: false, comma: None, fresh: true, column: None, inner };
+        let listing = Listing { list, twice: false, separators: Separators::default(), inner };
         self.stack.push(PartialValue::List(Box::new(listing)));
         self.at = at;
         self.phase = Phase::Elements;

@@ -296,7 +296,7 @@ impl ContractEngine {
                 // No member inside of an item has such a name, and no key is an object.
                 let key_place = search.before.0 == b',' && search.here().object() == Some(true);
                 let sure = key_place && list.sure.has(name);
-                if leads && (sure || self.at_level(search, place, listing.column)) {
+                if leads && (sure || self.at_level(search, place, listing.separators.column)) {
                     return PositionClass::Here(Next::Item(place));
                 }
             }
@@ -359,7 +359,7 @@ impl ContractEngine {
     fn member_of(&self, search: &EngineSearch, name: &str, list: bool) -> PositionClass {
         for (place, open) in self.stack.iter().enumerate().rev() {
             let PartialValue::Object(object) = open else { continue };
-            if !self.at_level(search, place, object.column) {
+            if !self.at_level(search, place, object.separators.column) {
                 continue;
             }
             if list && self.p.list_of(object.item, name).is_some() {
@@ -495,11 +495,11 @@ impl ContractEngine {
             }
         }
         // A separator that was expected before is not reported as missing.
-        match self.stack.last_mut() {
-            Some(PartialValue::Object(object)) => {
-                (object.comma, object.fresh, object.last) = (None, true, None);
-            }
-            Some(PartialValue::List(listing)) => (listing.comma, listing.fresh) = (None, true),
+        if let Some(PartialValue::Object(object)) = self.stack.last_mut() {
+            object.last = None;
+        }
+        match self.separators() {
+            Some(separators) => (separators.comma, separators.is_due) = (None, false),
             None => self.marks.set(at, SpanKind::Text),
         }
         self.at = at;

@@ -486,7 +486,7 @@ impl ContractEngine {
             self.around.is_glued().then_some((start, GLUED))
         };
         let begun = self.around.column;
-        let object = Object { start, begun, doubt, fresh: true, ..Object::default() };
+        let object = Object { start, begun, doubt, ..Object::default() };
         self.stack.push(PartialValue::Object(Box::new(object)));
         self.at = start + 1;
         self.phase = Phase::Members;

@@ -229,15 +229,8 @@ impl ContractEngine {
         if !self.p.lists[list].nested.is_empty() && t.w.from(start).starts_with(b"{") {
             let index = self.next_index(list);
             let item = Some(list);
-            let object = Object {
-                item,
-                index,
-                start,
-                attached: true,
-                fresh: true,
-                resynchronised,
-                ..Object::default()
-            };
+            let object =
+                Object { item, index, start, attached: true, resynchronised, ..Object::default() };
             if self.p.lists[list].within.is_none() {
                 self.marks.set(start, SpanKind::Quarantined);
             }
@@ -257,7 +250,7 @@ impl ContractEngine {
             self.quarantine(list, index, Refusal { reason, error }, raw, at);
             self.found_again = true;
             if let Some(listing) = self.listing() {
-                listing.fresh = true;
+                listing.separators.is_due = false;
             }
             self.at = start + next;
             return;
