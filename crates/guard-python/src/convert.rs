@@ -5,6 +5,7 @@ use guard_plan::json::{Json, MAX_DEPTH};
 use guard_plan::{decimal, time};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// A step into a value, for messages.
@@ -153,6 +154,25 @@ pub enum CallText {
     Text(String),
     /// A value.
     Value(Json),
+}
+
+impl CallText {
+    /// The arguments as JSON text.
+    pub fn text(&self) -> Cow<'_, str> {
+        match self {
+            CallText::Text(text) => text.into(),
+            CallText::Value(json) => json.to_string().into(),
+        }
+    }
+
+    /// The arguments as a value.
+    pub fn into_json(self) -> PyResult<Json> {
+        match self {
+            CallText::Value(json) => Ok(json),
+            CallText::Text(text) => Json::parse(&text)
+                .map_err(|error| argument(format!("the arguments are not JSON: {error}"))),
+        }
+    }
 }
 
 /// Arguments as a caller gives them: text is taken as the model wrote it, nothing is an empty object.

@@ -9,10 +9,8 @@ use crate::store::PyStore;
 use crate::verdict::PyVerdict;
 use guard_plan::json::Json;
 use guard_runtime::StepError;
-use guard_sdk::approvals::{ApprovalLog, PendingApproval};
-use guard_sdk::{
-    Decision, Proposed, Recorded, Session, SessionError, Settled as EngineSettled, TextOptions,
-};
+use guard_sdk::approvals::ApprovalLog;
+use guard_sdk::{Decision, Recorded, Session, SessionError, Settled as EngineSettled, TextOptions};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use pyo3::{PyTraverseError, PyVisit};
@@ -176,15 +174,6 @@ fn answers(given: &Bound<'_, PyAny>) -> PyResult<Vec<(Box<str>, Json)>> {
     }
 }
 
-fn propose_text(
-    session: &mut Session,
-    (call, tool, text): (&str, &str, &str),
-    approvals: &ApprovalLog,
-) -> Result<(Recorded<Proposed>, Option<PendingApproval>), SessionError> {
-    let proposed = session.propose_with(call, tool, text, approvals)?;
-    Ok((proposed.proposed, proposed.request))
-}
-
 #[pymethods]
 impl EngineSession {
     #[new]
@@ -328,20 +317,15 @@ impl EngineSession {
         let (recorded, request, call, tool, args) = self.event(py, move |session| {
             let call = call.unwrap_or_else(|| format!("call-{}", session.head().0));
             let (recorded, request) = match (&args, approvals) {
-                (CallText::Text(text), Some(log)) => {
-                    propose_text(session, (&call, &tool, text), log)?
-                }
-                (CallText::Value(json), Some(log)) => {
-                    propose_text(session, (&call, &tool, &json.to_string()), log)?
+                (args, Some(log)) => {
+                    let decided = session.propose_with(&call, &tool, &args.text(), log)?;
+                    (decided.proposed, decided.request)
                 }
                 (CallText::Text(text), None) => (session.propose(&call, &tool, text)?, None),
                 (CallText::Value(json), None) => (session.propose(&call, &tool, json)?, None),
             };
-            let args = match (recorded.verdict.decision, args) {
-                (Decision::Allow, _) => String::new(),
-                (_, CallText::Text(text)) => text,
-                (_, CallText::Value(json)) => json.to_string(),
-            };
+            let allowed = recorded.verdict.decision == Decision::Allow;
+            let args = if allowed { String::new() } else { args.text().into_owned() };
             Ok((recorded, request, call, tool, args))
         })?;
         let (outcome, record) = recorded.into_parts();
@@ -356,11 +340,7 @@ impl EngineSession {
         tool: String,
         args: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyVerdict> {
-        let args = match arguments(args)? {
-            CallText::Value(json) => json,
-            CallText::Text(text) => Json::parse(&text)
-                .map_err(|error| argument(format!("the arguments are not JSON: {error}")))?,
-        };
+        let args = arguments(args)?.into_json()?;
         let text = args.to_string();
         let (proposed, tool) =
             self.event(py, move |session| Ok((session.preview(&tool, &args), tool)))?;
@@ -410,7 +390,7 @@ impl EngineSession {
         expires: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let expires = expires.map(millis).transpose()?;
-        let args = exact_arguments(args)?;
+        let args = arguments(Some(args))?.into_json()?;
         self.event(py, |session| session.approve(tool, &args, role, by, expires)).map(drop)
     }
 
@@ -424,7 +404,7 @@ impl EngineSession {
         role: &str,
         by: &str,
     ) -> PyResult<()> {
-        let args = exact_arguments(args)?;
+        let args = arguments(Some(args))?.into_json()?;
         self.event(py, |session| session.revoke(tool, &args, role, by)).map(drop)
     }
 
@@ -574,14 +554,5 @@ impl EngineSession {
     #[pyo3(name = "_panic")]
     fn panic(&self, py: Python<'_>) -> PyResult<()> {
         self.event(py, |_| panic!("on request"))
-    }
-}
-
-/// The arguments of a call that a person speaks of.
-fn exact_arguments(args: &Bound<'_, PyAny>) -> PyResult<Json> {
-    match arguments(Some(args))? {
-        CallText::Value(json) => Ok(json),
-        CallText::Text(text) => Json::parse(&text)
-            .map_err(|error| argument(format!("the arguments are not JSON: {error}"))),
     }
 }
