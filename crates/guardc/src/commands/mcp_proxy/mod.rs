@@ -377,10 +377,7 @@ impl SharedProxy {
                     }
                 }
                 ProxyOutput::ToClient(_, line) => self.to_client.queue(line),
-                ProxyOutput::Note(text) => {
-                    let text: String = text.chars().take(2_000).collect();
-                    let _ = writeln!(io::stderr().lock(), "guard: {}", text.replace('\n', " "));
-                }
+                ProxyOutput::Note(text) => note(&text),
             }
         }
     }
@@ -473,6 +470,11 @@ fn client_left(
         server.stop(STOP_GRACE);
     }
     shared.end_calls("the client has left");
+}
+
+fn note(text: &str) {
+    let text: String = text.chars().take(2_000).collect();
+    let _ = writeln!(io::stderr().lock(), "guard: {}", text.replace('\n', " "));
 }
 
 /// Ends the proxy in order when the process is asked to end, and immediately when it is asked

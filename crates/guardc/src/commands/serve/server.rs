@@ -450,8 +450,7 @@ impl Server {
     }
 
     fn check(&self, request: CheckRequest) -> RpcAnswer {
-        let known = request.known.as_ref().map(|known| json("known", known)).transpose()?;
-        let known = known.map(known_lists).transpose()?.unwrap_or_default();
+        let known = known_lists(request.known.as_deref())?;
         let options = TextOptions { finish_reason: request.finish_reason.as_deref(), known };
         let contract = &request.contract;
         let text = &request.text;
@@ -498,8 +497,7 @@ impl Server {
 
     /// Returns a contract, the host's lists, and true if the strict profile is requested.
     fn hint(&self, request: ContractRequest) -> Result<(Contract, Lists, bool), RpcError> {
-        let known = request.known.as_ref().map(|known| json("known", known)).transpose()?;
-        let known = known.map(known_lists).transpose()?.unwrap_or_default();
+        let known = known_lists(request.known.as_deref())?;
         let strict = match request.profile.as_deref() {
             None | Some("full") => false,
             Some("strict") => true,
@@ -562,9 +560,10 @@ fn amount(name: &str, raw: &RawValue) -> Result<i64, RpcError> {
 }
 
 /// Parses the lists in `known`: an object of arrays.
-fn known_lists(known: Json) -> Result<BTreeMap<String, Vec<Json>>, RpcError> {
+fn known_lists(known: Option<&RawValue>) -> Result<Lists, RpcError> {
+    let Some(known) = known else { return Ok(Lists::default()) };
     let wrong = || RpcError::params("`known` is an object of arrays");
-    let Json::Object(lists) = known else { return Err(wrong()) };
+    let Json::Object(lists) = json("known", known)? else { return Err(wrong()) };
     let list = |(name, list): (Box<str>, Json)| match list {
         Json::Array(values) => Ok((name.into(), values)),
         _ => Err(wrong()),

@@ -39,12 +39,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let text = files::read_text(path).map_err(|why| files::unreadable(path, &why))?;
     let checkpoint = Checkpoint::parse(&text)
         .map_err(|why| Failure::new(format!("checkpoint `{}`: {why}", files::display(path))))?;
-    let only: Vec<String> = args.session.iter().cloned().collect();
-    let found = sources::all(std::slice::from_ref(&args.trace), &only, None)?;
-    let [source] = &found[..] else {
-        return Err(Failure::new(format!("there are {} sessions", found.len()))
-            .help("say which one: `--session ID`"));
-    };
+    let source = &sources::one(&args.trace, args.session.as_ref())?;
     let (record, named) = find(source, args.record)?;
     let id = args.session.clone().or(source.session.clone()).or(named).unwrap_or_default();
     if checkpoint.entry(&id).is_none() {

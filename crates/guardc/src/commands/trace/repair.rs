@@ -79,12 +79,7 @@ fn prefix(args: &Args, output: &Path, term: &Console) -> CommandResult {
 
 /// Returns the lines of the only selected session.
 fn input(args: &Args) -> Result<(String, Box<dyn BufRead>), Failure> {
-    let only: Vec<String> = args.session.iter().cloned().collect();
-    let found = sources::all(std::slice::from_ref(&args.trace), &only, None)?;
-    let [source] = &found[..] else {
-        return Err(Failure::new(format!("there are {} sessions", found.len()))
-            .help("say which one: `--session ID`"));
-    };
+    let source = sources::one(&args.trace, args.session.as_ref())?;
     let name = source.name.clone();
     if let Some(path) = source.path() {
         let file = std::fs::File::open(path);

@@ -57,6 +57,16 @@ pub fn all(
     Ok(found)
 }
 
+/// Returns the only session of a place, or the named one.
+pub fn one(place: &Path, session: Option<&String>) -> Result<SessionTrace, Failure> {
+    let only: Vec<String> = session.cloned().into_iter().collect();
+    let found = all(&[place.to_owned()], &only, None)?;
+    <[SessionTrace; 1]>::try_from(found).map(|[source]| source).map_err(|found| {
+        Failure::new(format!("there are {} sessions", found.len()))
+            .help("say which one: `--session ID`")
+    })
+}
+
 /// Returns the selected traces as [`all`] does, with the ledgers of the stores if all their
 /// sessions are selected. Ledgers are chains like the others.
 pub fn all_with_ledgers(

@@ -4,8 +4,8 @@ use super::walk::At;
 use crate::term::Style;
 use guard_plan::json::Json;
 use guard_plan::record::{
-    Asked, Change, Charge, Delivered, ItemChange, Note, Payload, Propose, Record, Settle, Stop,
-    StopDecision, Upgrade,
+    Approve, Asked, Change, Charge, Delivered, ItemChange, Note, Payload, Propose, Record, Revoke,
+    Settle, Stop, StopDecision, Upgrade,
 };
 use guard_plan::render::cut;
 use guard_plan::verdict::{Decision, Reason};
@@ -75,16 +75,12 @@ impl StoryText {
             Payload::Propose(propose) => self.propose(record, propose),
             Payload::Settle(settle) => self.settle(at, record, settle),
             Payload::Approve(approve) => {
-                let role = cut(&approve.role, 60);
-                let by = cut(&approve.by, 60);
-                let what = format!("{} {}", cut(&approve.tool, 60), value(&approve.args));
-                self.line(&format!("{} by {by} as {role}: {what}", self.style.green("approved")));
+                let Approve { tool, args, role, by, .. } = approve;
+                self.approval(&self.style.green("approved"), (tool, args), role, by);
             }
             Payload::Revoke(revoke) => {
-                let role = cut(&revoke.role, 60);
-                let by = cut(&revoke.by, 60);
-                let what = format!("{} {}", cut(&revoke.tool, 60), value(&revoke.args));
-                self.line(&format!("{} by {by} as {role}: {what}", self.style.red("revoked")));
+                let Revoke { tool, args, role, by, .. } = revoke;
+                self.approval(&self.style.red("revoked"), (tool, args), role, by);
             }
             Payload::Usage(usage) => {
                 self.line(&format!("used {} {}", usage.amount, cut(&usage.unit, 60)))
@@ -138,6 +134,11 @@ impl StoryText {
                 self.line(&self.style.dim("a snapshot stands for what was before"))
             }
         }
+    }
+
+    fn approval(&mut self, word: &str, (tool, args): (&str, &Json), role: &str, by: &str) {
+        let what = format!("{} {}", cut(tool, 60), value(args));
+        self.line(&format!("{word} by {} as {}: {what}", cut(by, 60), cut(role, 60)));
     }
 
     fn upgrade(&mut self, upgrade: &Upgrade<'_>) {

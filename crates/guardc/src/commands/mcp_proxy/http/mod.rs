@@ -11,7 +11,7 @@ mod request;
 mod sse;
 
 use super::gate::SessionGate;
-use super::{Args, LAST_WORDS, ProxyEvent, TICK};
+use super::{Args, LAST_WORDS, ProxyEvent, TICK, note};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::term::Console;
 use exchange::{AnswerBody, AnswerPart, ExchangeGuard, OpenExchange, refusal, refusal_of};
@@ -586,10 +586,4 @@ fn cause(error: &dyn std::error::Error) -> String {
         inner = source;
     }
     inner.to_string()
-}
-
-fn note(text: &str) {
-    use std::io::Write as _;
-    let text: String = text.chars().take(2_000).collect();
-    let _ = writeln!(std::io::stderr().lock(), "guard: {}", text.replace('\n', " "));
 }

@@ -7,7 +7,7 @@ use super::layout::{Graph, Layout, LayoutArrow, LayoutBox, Rect, layout};
 use super::machine::Machine;
 use super::model::{BoxShape, Picture};
 use guard_plan::markup::escape;
-use guard_plan::plan::Risk;
+use guard_plan::words;
 use paint::{Paint, path};
 
 /// The widths of a character of a name, of a line, and of a label.
@@ -107,22 +107,12 @@ fn tool(shape: &BoxShape, rect: Rect, paint: &mut Paint) {
     };
     paint.rect("box", rect, 6);
     let stripe = Rect { x: rect.x, y: rect.y + 5, width: 4, height: rect.height - 10 };
-    paint.rect(self::risk(risk), stripe, 2);
+    paint.rect(words::risk(risk), stripe, 2);
     paint.text((rect.x + 14, rect.y + 19), "name", &shape.name);
     for (n, line) in (0..).zip(&shape.lines) {
         paint.text((rect.x + 14, rect.y + 35 + 15 * n), "line", line);
     }
     paint.close();
-}
-
-/// Returns the class of a risk's stripe.
-fn risk(risk: Risk) -> &'static str {
-    match risk {
-        Risk::Low => "low",
-        Risk::Medium => "medium",
-        Risk::High => "high",
-        Risk::Critical => "critical",
-    }
 }
 
 /// Draws a lifecycle's states.

@@ -1,10 +1,11 @@
 //! The legend: only the marks that occur in the picture.
 
 use super::paint::Paint;
-use super::{LINE, MARGIN, PART, risk, wide};
+use super::{LINE, MARGIN, PART, wide};
 use crate::commands::render::graph::layout::Rect;
 use crate::commands::render::graph::model::Picture;
 use guard_plan::plan::Risk;
+use guard_plan::words;
 
 /// A mark of the legend.
 enum LegendMark {
@@ -44,7 +45,7 @@ fn entries(picture: &Picture) -> Vec<(LegendMark, &'static str)> {
         (Risk::Critical, "critical risk"),
     ];
     let present = risks.into_iter().filter(|(r, _)| shapes().any(|s| s.tool == Some(*r)));
-    out.extend(present.map(|(r, text)| (LegendMark::Stripe(risk(r)), text)));
+    out.extend(present.map(|(r, text)| (LegendMark::Stripe(words::risk(r)), text)));
     if picture.arrows.iter().any(|arrow| !arrow.conditional) {
         out.push((LegendMark::Line("arrow", "guard-head"), "must come first"));
     }
