@@ -2,7 +2,7 @@
 //! searched, sorted and filtered.
 
 use super::causes::causes;
-use super::{findings, rerun, tiers};
+use super::{Tier, findings, rerun, tiers};
 use crate::clause::{self, TIERS};
 use crate::run::{AckReport, CaseOutcome};
 use guard_plan::markup::escape;
@@ -33,33 +33,19 @@ pub fn html(reports: &[(&AckReport, &str)]) -> String {
 fn summary(reports: &[(&AckReport, &str)], out: &mut String) {
     out.push_str("<table><tr><th>adapter<th>tier<th>passed<th>failed<th>errored<th>skipped</tr>\n");
     for (report, _) in reports {
-        for tier in tiers(report) {
-            let _ = writeln!(
-                out,
-                "<tr><td>{} {}<td>{} {}<td>{} of {}<td>{}<td>{}<td>{}</tr>",
-                escape(&report.adapter.name),
-                escape(&report.adapter.version),
-                tier.number,
-                tier.name,
-                tier.passed,
-                tier.total,
-                tier.failed,
-                tier.errored,
-                tier.skipped
-            );
+        let adapter = escape(&format!("{} {}", report.adapter.name, report.adapter.version));
+        for Tier { number, name, total, passed, failed, errored, skipped } in tiers(report) {
+            let tier = format!("{number} {name}<td>{passed} of {total}<td>{failed}<td>{errored}");
+            let _ = writeln!(out, "<tr><td>{adapter}<td>{tier}<td>{skipped}</tr>");
         }
     }
     out.push_str("</table>\n");
     for (report, _) in reports {
-        let _ = writeln!(
-            out,
-            "<p>{}: {}. Seed {}, suite {} <code>{}</code>.</p>",
-            escape(&report.adapter.name),
-            escape(&super::standing(report).1),
-            report.seed,
-            report.version,
-            report.suite
-        );
+        let name = escape(&report.adapter.name);
+        let standing = escape(&super::standing(report).1);
+        let AckReport { seed, version, suite, .. } = report;
+        let suite = format!("suite {version} <code>{suite}</code>");
+        let _ = writeln!(out, "<p>{name}: {standing}. Seed {seed}, {suite}.</p>");
     }
 }
 
@@ -177,11 +163,8 @@ fn details(number: usize, report: &AckReport, command: &str, out: &mut String) {
             escape(promise)
         );
         found(outcome, out);
-        let _ = writeln!(
-            out,
-            "<p><code>{}</code></p></section>",
-            escape(&rerun(report, outcome, command))
-        );
+        let again = escape(&rerun(report, outcome, command));
+        let _ = writeln!(out, "<p><code>{again}</code></p></section>");
     }
 }
 
@@ -192,13 +175,10 @@ fn found(outcome: &CaseOutcome, out: &mut String) {
     }
     out.push_str("<dl>");
     for (promise, expected, observed) in findings {
-        let _ = writeln!(
-            out,
-            "<dt>{}<dd>expected: {}<dd>observed: {}",
-            escape(&promise),
-            escape(&expected),
-            escape(&observed)
-        );
+        let promise = escape(&promise);
+        let expected = escape(&expected);
+        let observed = escape(&observed);
+        let _ = writeln!(out, "<dt>{promise}<dd>expected: {expected}<dd>observed: {observed}");
     }
     out.push_str("</dl>");
     if let Some(hint) = &outcome.hint {

@@ -1,6 +1,6 @@
 //! The report for a pull request.
 
-use super::{counts, findings, rerun, tiers};
+use super::{Tier, counts, findings, rerun, tiers};
 use crate::run::AckReport;
 use guard_plan::markup::escape;
 use std::fmt::Write as _;
@@ -12,27 +12,12 @@ pub fn markdown(report: &AckReport, command: &str) -> String {
     out.push_str(
         "| tier | passed | failed | errored | skipped |\n| --- | ---: | ---: | ---: | ---: |\n",
     );
-    for tier in tiers(report) {
-        let _ = writeln!(
-            out,
-            "| {} {} | {} of {} | {} | {} | {} |",
-            tier.number,
-            tier.name,
-            tier.passed,
-            tier.total,
-            tier.failed,
-            tier.errored,
-            tier.skipped
-        );
+    for Tier { number, name, total, passed, failed, errored, skipped } in tiers(report) {
+        let tier = format!("{number} {name} | {passed} of {total} | {failed} | {errored}");
+        let _ = writeln!(out, "| {tier} | {skipped} |");
     }
-    let _ = writeln!(
-        out,
-        "\n{} cases: {}. Seed {}, suite `{}`.",
-        report.outcomes.len(),
-        counts(report),
-        report.seed,
-        report.suite
-    );
+    let cases = format!("{} cases: {}", report.outcomes.len(), counts(report));
+    let _ = writeln!(out, "\n{cases}. Seed {}, suite `{}`.", report.seed, report.suite);
     for file in &report.unreadable {
         for problem in &file.problems {
             let _ = writeln!(out, "\n- `{}:{}`: {problem}", file.file, problem.line);
@@ -47,12 +32,10 @@ pub fn markdown(report: &AckReport, command: &str) -> String {
             escape(&outcome.claim)
         );
         for (promise, expected, observed) in findings(outcome) {
-            let _ = writeln!(
-                out,
-                "- **{promise}**\n  - expected: {}\n  - observed: {}",
-                code(&expected),
-                code(&observed)
-            );
+            let expected = code(&expected);
+            let observed = code(&observed);
+            let lines = format!("  - expected: {expected}\n  - observed: {observed}");
+            let _ = writeln!(out, "- **{promise}**\n{lines}");
         }
         if outcome.known {
             let _ = writeln!(out, "- it is known to fail, and passed: take it off the list");

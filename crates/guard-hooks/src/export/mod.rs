@@ -86,13 +86,7 @@ pub fn export(
     let mut exporter =
         Exporter { format, plan, examples, rules: BTreeSet::new(), report: BTreeMap::new() };
     if plan.shadow {
-        exporter.note(
-            None,
-            &plan.guard,
-            "shadow".into(),
-            false,
-            &["the guard refuses nothing".into()],
-        );
+        exporter.unsaid(None, &plan.guard, "shadow", "the guard refuses nothing");
     } else {
         plan.tools.iter().for_each(|tool| exporter.tool(tool));
         exporter.session();
@@ -187,6 +181,11 @@ impl Exporter<'_> {
         entry.2.extend(reasons.iter().cloned());
     }
 
+    /// Notes a rule that the host's rules cannot express.
+    fn unsaid(&mut self, tool: Option<&str>, owner: &str, rule: &str, reason: &str) {
+        self.note(tool, owner, rule.to_owned(), false, &[reason.to_owned()]);
+    }
+
     /// Exports the rules of a tool.
     fn tool(&mut self, tool: &Tool) {
         let plan = self.plan;
@@ -237,17 +236,12 @@ impl Exporter<'_> {
             };
             let owner = said.rule.map_or(&*tool.name, |rule| &*rule.owner).to_owned();
             let words = format!("{word}{}", said.text);
-            self.note(Some(&tool.wire_name), &owner, words, false, &[reason.to_owned()]);
+            self.unsaid(Some(&tool.wire_name), &owner, &words, reason);
         }
         if !after(plan, tool).is_empty() {
-            let reason = "the host's rules do not see results".to_owned();
-            self.note(
-                Some(&tool.wire_name),
-                &plan.guard,
-                "what results teach and break".into(),
-                false,
-                &[reason],
-            );
+            let reason = "the host's rules do not see results";
+            let rule = "what results teach and break";
+            self.unsaid(Some(&tool.wire_name), &plan.guard, rule, reason);
         }
     }
 
@@ -263,13 +257,8 @@ impl Exporter<'_> {
         let wire = &tool.wire_name;
         let words = guard_plan::words::line(&words);
         if meta.shadow {
-            return self.note(
-                Some(wire),
-                &meta.owner,
-                words,
-                false,
-                &["it is a shadow: it refuses nothing".into()],
-            );
+            let reason = "it is a shadow: it refuses nothing";
+            return self.unsaid(Some(wire), &meta.owner, &words, reason);
         }
         let met = match condition {
             Some(condition) => read(self.plan, tool, condition),
@@ -331,11 +320,11 @@ impl Exporter<'_> {
         ];
         for (there, rule, reason) in said {
             if there {
-                self.note(None, &plan.guard, rule.into(), false, &[reason.to_owned()]);
+                self.unsaid(None, &plan.guard, rule, reason);
             }
         }
-        let reason = "the host checks arguments by its own schemas".to_owned();
-        self.note(None, &plan.guard, "types of arguments".into(), false, &[reason]);
+        let reason = "the host checks arguments by its own schemas";
+        self.unsaid(None, &plan.guard, "types of arguments", reason);
     }
 
     /// Refuses the tools of the host that the guard does not declare.

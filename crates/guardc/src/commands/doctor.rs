@@ -151,10 +151,14 @@ fn registered(
 }
 
 /// Checks that a failure of the hook blocks, and that the host waits longer than the hook.
-fn closed(host: &Vocabulary, hooks: &[InstalledHook], again: &str, findings: &mut DoctorFindings) {
+fn closed(
+    host: &'static Vocabulary,
+    hooks: &[InstalledHook],
+    again: &str,
+    findings: &mut DoctorFindings,
+) {
     let shell = |hook: &InstalledHook| {
-        HookLine::read(hook.command(), host_of(host))
-            .is_some_and(|line| line.guarded || !cfg!(unix))
+        HookLine::read(hook.command(), host).is_some_and(|line| line.guarded || !cfg!(unix))
     };
     let members = |hook: &InstalledHook| {
         host.fail_closed.iter().all(|(name, value)| hook.hook[*name].as_str() == Some(value))
@@ -181,11 +185,6 @@ fn closed(host: &Vocabulary, hooks: &[InstalledHook], again: &str, findings: &mu
     if findings.0.len() == before {
         findings.fine("a hook that fails blocks");
     }
-}
-
-fn host_of(host: &Vocabulary) -> &'static Vocabulary {
-    // INVARIANT: every vocabulary is one of the known ones.
-    Vocabulary::named(host.name).expect("a known host")
 }
 
 /// Checks that the program of the hook can be started.
