@@ -309,7 +309,7 @@ fn wants_unasked((b, y): (ImpliedRule, &Expr), (a, x): (ImpliedRule, &Expr)) -> 
         let wanted = |expr: &Expr| as_written(b, expr) == text;
         value.any(&mut |part| is_inner(part)) || !is_false_without(b.at(mine), &wanted, &filled)
     };
-    !theirs.contains(&may_be_missing)
+    !theirs.any(&mut |part| may_be_missing(part))
 }
 
 /// The conditions without which two rules refuse, or those of each item where both ask the same lists about all items, with the slots of

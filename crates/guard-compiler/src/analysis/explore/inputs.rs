@@ -152,7 +152,7 @@ impl<'p> Inputs<'p> {
         });
         let asks = |e: &Expr| matches!(e.kind, ExprKind::Exists(_) | ExprKind::Probe(_));
         let mut goals = program.goals.iter().flat_map(|goal| &goal.conditions);
-        outside |= goals.any(|(_, e)| e.contains(&asks));
+        outside |= goals.any(|(_, e)| e.any(&mut |part| asks(part)));
         outside |= program.default_allow || program.tools.iter().any(asks_for_order);
         covered && probes && !conforms && !outside && program.sources.is_empty()
     }
