@@ -232,7 +232,7 @@ fn failures_read_all_input() {
     blocks(&finish(start(&mut command, &vec![b' '; 4 << 20])), "command line is wrong");
 }
 
-/// A guard that is missing, or has errors; a store that is no folder.
+/// A guard that is missing, or has errors; a store that is not a folder.
 #[test]
 fn broken_surroundings_block() {
     let place = HookPlace::new();

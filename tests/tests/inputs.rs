@@ -177,8 +177,10 @@ fn plans_of_other_versions() {
     let version = |version: u64| format!("\"version\": {version}");
     let json = plan().to_json().replace(&version(own.into()), &version(u64::from(own) + 1));
     let huge = json.replace(&version(u64::from(own) + 1), &version(70_000_000_000));
-    let other =
-        format!("the plan has version {}, version {own} is read: compile it again", own + 1);
+    let other = format!(
+        "the plan has version {}, and this Guard reads version {own}: compile it again",
+        own + 1
+    );
     for (bytes, says) in [
         (bytes, other.as_str()),
         (json.into_bytes(), other.as_str()),
@@ -207,8 +209,8 @@ fn lines() -> Vec<(Vec<u8>, &'static str)> {
     let mut lines: Vec<(Vec<u8>, &str)> = [
         (propose("{\"x\":NaN}"), "parse_error"),
         (propose("{\"x\":Infinity}"), "parse_error"),
-        (propose("{\"x\":1,\"x\":2}"), "a key stands twice in one object"),
-        (propose("{\"x\":1,\"\\u0078\":2}"), "a key stands twice in one object"),
+        (propose("{\"x\":1,\"x\":2}"), "an object has the same key twice"),
+        (propose("{\"x\":1,\"\\u0078\":2}"), "an object has the same key twice"),
         (propose(&format!("{{\"x\":{}}}", deep(10_000))), "invalid_arguments"),
         (propose(&deep(10_000)), "invalid_arguments"),
         (propose(&"[".repeat(10_000)), "parse_error"),
@@ -233,7 +235,7 @@ fn lines() -> Vec<(Vec<u8>, &'static str)> {
         (with("\"a\"", ",\"now\":\"2026-02-30T00:00:00Z\""), "bad_time"),
         (propose("{}").replace("\"id\":1", "\"id\":1,\"id\":2"), "invalid_request"),
         (propose("{}").replace("call.propose", "call.propos"), "did you mean `call.propose`?"),
-        (deep(10_000), "batches are not taken"),
+        (deep(10_000), "batches are not supported"),
         ("{}".into(), "invalid_request"),
         ("null".into(), "invalid_request"),
         (

@@ -268,7 +268,7 @@ fn broken_surroundings_end_it() {
     assert!(output.stdout.is_empty());
     let mut command = proxy(&place, "files.guard", &["--lock", "/dev/null"], &["cat"]);
     let output = command.stdin(Stdio::null()).output().expect("guardc runs");
-    assert_eq!(output.status.code(), Some(2), "a lock that is no lock");
+    assert_eq!(output.status.code(), Some(2), "a lock that is not a lock");
 }
 
 /// A server that dies in the middle of a call: every request is answered, and the call has failed.

@@ -75,7 +75,7 @@ fn not_reset(trouble: &AdapterTrouble) -> BrokenPromise {
     BrokenPromise {
         clause: "LOOP-7".into(),
         at: String::new(),
-        expected: "after the case the process begins anew when it is told to `reset`".into(),
+        expected: "after the case the process returns to its initial state on `reset`".into(),
         observed: trouble.to_string(),
     }
 }

@@ -168,8 +168,7 @@ impl<'o, 'c> Stages<'o, 'c> {
         mut self,
     ) -> (RunSeen, Option<(RunSeen, Option<Result<LoopEnd, AdapterTrouble>>)>) {
         if matches!(self.beside, ParallelRun::Goes) {
-            let silent =
-                AdapterTrouble::new(TroubleKind::Hang, "the run beside another did not end");
+            let silent = AdapterTrouble::new(TroubleKind::Hang, "the concurrent run did not end");
             self.beside_end = Some(Err(silent));
         }
         let beside = (self.stages.len() > 1).then(|| self.stages.pop()).flatten();

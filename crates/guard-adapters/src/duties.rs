@@ -155,7 +155,7 @@ pub trait Duties {
     ) -> AdapterResult<()> {
         for (unit, amount) in used {
             let now = self.now(harness);
-            let amount = decimal::parse(amount).ok_or_else(|| trouble("usage is no amount"))?;
+            let amount = decimal::parse(amount).ok_or_else(|| trouble("usage is not an amount"))?;
             match self.report(harness, &Event::Usage(UsageReport { unit, amount, now })) {
                 // Models report their usage whether or not a guard charges for it.
                 Err(SessionError::Step(StepError::NotHostCharged(_))) | Ok(_) => {}
@@ -393,7 +393,7 @@ pub trait Duties {
         let (ended, why) = if harness.is_cancelled {
             (LoopEndKind::Cancelled, "the run was cancelled")
         } else {
-            (LoopEndKind::Error, "the model is gone")
+            (LoopEndKind::Error, "the model has ended")
         };
         let trace = harness.engine.trace().ok().filter(|_| harness.is_cancelled);
         LoopEnd { trace, ..LoopEnd::without_output(ended, Some(why.to_owned())) }

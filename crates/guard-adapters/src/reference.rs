@@ -221,7 +221,7 @@ impl AdapterRun<'_> {
         }
         for (unit, amount) in &turn.usage {
             let now = self.now();
-            let amount = decimal::parse(amount).ok_or_else(|| trouble("usage is no amount"))?;
+            let amount = decimal::parse(amount).ok_or_else(|| trouble("usage is not an amount"))?;
             self.session.usage(unit, amount, now).map_err(misuse)?;
         }
         let text = turn.say.clone().or(turn.output.clone()).unwrap_or_default();

@@ -7,9 +7,9 @@ use guard_plan::plan::{Field, TypeDef};
 use guard_plan::report::{Fix, LISTED, Problem, QuarantineReason, Quarantined, Repair};
 
 /// The doubt about a document within a sentence.
-pub(crate) const IN_SENTENCE: &str = "the document stands in a sentence";
+pub(crate) const IN_SENTENCE: &str = "the document is inside a sentence";
 /// The doubt about a document with a mark directly before it: `-{`.
-pub(crate) const GLUED: &str = "something stands directly before its brace";
+pub(crate) const GLUED: &str = "a character directly precedes its brace";
 
 /// A document.
 #[derive(Debug)]
@@ -82,12 +82,10 @@ impl Draft {
     pub fn fix(&mut self, fix: Fix, at: usize) {
         self.repairs_count += 1;
         let why = match fix {
-            Fix::Comma => {
-                Some("a comma is missing or too many: something may be missing beside it")
-            }
-            Fix::Colon => Some("a colon is missing: something may be missing beside it"),
-            Fix::Closer => Some("a bracket is missing or too many: something may be missing"),
-            Fix::Control => Some("a control character stands in a string: it may be damaged"),
+            Fix::Comma => Some("a comma is missing or too many: text next to it may be missing"),
+            Fix::Colon => Some("a colon is missing: text next to it may be missing"),
+            Fix::Closer => Some("a bracket is missing or too many: text may be missing"),
+            Fix::Control => Some("a string contains a control character: it may be damaged"),
             Fix::Escape => Some("an escape that JSON does not have: a quote may be damaged"),
             // These repairs change only the notation of a value.
             Fix::Comment | Fix::Blank | Fix::Key | Fix::Quotes | Fix::Literal => None,

@@ -147,14 +147,14 @@ impl UnitJudge<'_> {
     pub fn unknown_member(&self, name: &str) -> String {
         let names = || self.prepared.fields.iter().map(|field| field.name.as_str());
         match guard_plan::near::nearest(name, names()) {
-            Some(near) => format!("is no member; did you mean `{near}`?"),
-            None => "is no member of the contract".into(),
+            Some(near) => format!("is not a member; did you mean `{near}`?"),
+            None => "is not a member of the contract".into(),
         }
     }
 
     pub fn too_deep(&self, depth: usize) -> String {
         let most = self.prepared.contract.bounds.depth;
-        format!("it nests {depth} deep, at most {most} are allowed")
+        format!("it nests {depth} levels deep; at most {most} are allowed")
     }
 
     fn decoded(&self, ty: TypeId, value: &Json, secret: bool) -> Result<Value, Refusal> {
@@ -196,7 +196,7 @@ impl UnitJudge<'_> {
             && let Some(found) = self.too_long(value, bounds.string)
         {
             let most = bounds.string;
-            let why = format!("a string of {found} characters, at most {most} are allowed");
+            let why = format!("a string of {found} characters; at most {most} are allowed");
             return refuse(QuarantineReason::Bounds, why);
         }
         Ok(())
@@ -264,7 +264,7 @@ impl UnitJudge<'_> {
             ),
             None => refuse(
                 QuarantineReason::Reference,
-                format!("nobody can say whether {} is known: `{}`", shown(), reference.text),
+                format!("it cannot be checked whether {} is known: `{}`", shown(), reference.text),
             ),
         }
     }

@@ -92,9 +92,9 @@ pub(crate) fn report(
     let nothing = kept == 0 && (total > 0 || (!held && !draft.problems.is_empty()));
     let alone = match (draft.framed && total > 0, p.contract.root) {
         (true, Root::Items) => Some("items without their list"),
-        (true, _) if prose => Some("items without an envelope stand beside prose"),
+        (true, _) if prose => Some("items without an envelope are mixed with prose"),
         (false, _) if prose && draft.loose => {
-            Some("items outside of their list stand beside other text")
+            Some("items outside of their list are mixed with other text")
         }
         _ => None,
     };

@@ -218,8 +218,8 @@ impl PromptWriter<'_> {
                 continue;
             }
             let known = match &reference.allowed {
-                Allowed::Given(_) | Allowed::Fact(_) => "refer only to what is known",
-                Allowed::Values(_) => "refer only to what is there",
+                Allowed::Given(_) | Allowed::Fact(_) => "refer only to known values",
+                Allowed::Values(_) => "refer only to existing values",
             };
             self.line(format!("- `{text}`: {known}."));
         }
@@ -237,7 +237,7 @@ fn spelt_out(values: &[Json]) -> String {
     let named: Vec<String> =
         values.iter().take(NAMED).map(|value| cut(&value.to_string(), 100)).collect();
     match values.len() - named.len() {
-        _ if values.is_empty() => "there is nothing to refer to: leave it out".into(),
+        _ if values.is_empty() => "there is no value to refer to: leave it out".into(),
         0 => format!("one of {}", named.join(", ")),
         more => format!("one of {}, and {more} more", named.join(", ")),
     }

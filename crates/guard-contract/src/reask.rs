@@ -20,7 +20,7 @@ pub fn reask(plan: &Plan, contract: usize, report: &Report, known: &Lists) -> Op
     }
     let mut lines = vec!["Your answer cannot be used as it is.".to_owned(), String::new()];
     if report.spans.iter().all(|span| matches!(span.kind, SpanKind::Text | SpanKind::Reasoning)) {
-        lines.push("- It holds no document.".to_owned());
+        lines.push("- It contains no document.".to_owned());
     } else {
         faults(report, &mut lines);
     }
@@ -31,7 +31,7 @@ pub fn reask(plan: &Plan, contract: usize, report: &Report, known: &Lists) -> Op
     if !kept.is_empty() {
         lines.push(format!("These items hold: {}. Repeat them as they are.", kept.join(", ")));
     }
-    lines.push("Send the whole document again, with these faults put right.\n\n".to_owned());
+    lines.push("Send the whole document again, with these faults corrected.\n\n".to_owned());
     Some(lines.join("\n") + &crate::prompt(plan, contract, known))
 }
 
@@ -47,9 +47,11 @@ fn faults(report: &Report, lines: &mut Vec<String>) {
         lines.push("- The text ends before the document does: it is cut.".to_owned());
     }
     if report.passed_over.iter().any(|other| other.units > 0) {
-        lines.push("- It holds several documents: send one.".to_owned());
+        lines.push("- It contains several documents: send one.".to_owned());
     }
-    lines.extend(report.unchecked.iter().map(|text| format!("- `{text}`: nobody could check it.")));
+    lines.extend(
+        report.unchecked.iter().map(|text| format!("- `{text}`: it could not be checked.")),
+    );
 }
 
 fn problem(problem: &Problem) -> String {

@@ -248,7 +248,7 @@ impl Repairer<'_> {
     fn closer(&mut self, byte: u8, need: ExpectedToken) -> Result<ExpectedToken, PassEnd> {
         let object = byte == b'}';
         if self.nest.object() != Some(object) {
-            return self.bad("a bracket that closes nothing here");
+            return self.bad("a closing bracket without an opening one");
         }
         self.drop_comma(need);
         self.at += 1;

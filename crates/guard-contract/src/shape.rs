@@ -64,7 +64,7 @@ pub struct NoSchemas;
 
 impl Schemas for NoSchemas {
     fn prepare(&self, _: &str, _: &str) -> Result<Box<dyn Schema>, String> {
-        Err("nobody can carry out JSON Schemas here".into())
+        Err("JSON Schemas are not supported here".into())
     }
 }
 
@@ -136,7 +136,7 @@ impl PreparedContract {
     ) -> Result<PreparedContract, ContractError> {
         let contract = plan.contracts.get(at).ok_or(ContractError::NoContract(at))?.clone();
         let Some(TypeDef::Record { fields, .. }) = plan.types.get(contract.record as usize) else {
-            return Err(ContractError::Shape("the document is no record".into()));
+            return Err(ContractError::Shape("the document is not a record".into()));
         };
         let mut lists = Vec::with_capacity(contract.lists.len());
         for (at, list) in contract.lists.iter().enumerate() {
@@ -211,7 +211,7 @@ fn prepare(
         Some(outer) => {
             let outer = before.get(outer);
             let outer = outer.ok_or_else(|| {
-                ContractError::Shape(format!("`{}` stands before the list around it", list.name))
+                ContractError::Shape(format!("`{}` precedes the list around it", list.name))
             })?;
             format!("{}.{}", outer.name, list.name)
         }

@@ -201,7 +201,7 @@ fn locate(text: &[u8], from: usize) -> Option<FoundValue> {
         [open] => trimmed(open.end..text.len(), Some("its fence is not closed")),
         [open, close] => {
             let alone = blank(from..open.start) && blank(close.end..text.len());
-            let doubt = (!alone).then_some("prose stands beside the value");
+            let doubt = (!alone).then_some("there is prose besides the value");
             trimmed(open.end..close.start, doubt)
         }
         _ => None,

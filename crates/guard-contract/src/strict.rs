@@ -59,7 +59,7 @@ fn refusals(plan: &Plan, contract: usize) -> Vec<String> {
     };
     let mut refused = Vec::new();
     if contract.root != Root::Envelope {
-        refused.push("the document is no object: declare it as a member of one".to_owned());
+        refused.push("the document is not an object: declare it as a member of one".to_owned());
     }
     let foreign = contract.lists.iter().filter_map(|list| match &list.shape {
         ItemShape::Schema { file, .. } => Some((&list.name, file)),

@@ -62,7 +62,7 @@ impl Disk {
     /// Returns the real path of what exists in the workspace; `Ok(None)` if nothing does; an error
     /// if that lies outside or cannot be determined.
     fn inside(&self, path: &str) -> io::Result<Option<PathBuf>> {
-        let outside = || io::Error::other("it lies outside the workspace");
+        let outside = || io::Error::other("it is outside the workspace");
         match Path::new(path).canonicalize() {
             Ok(real) if real.starts_with(&self.root) => Ok(Some(real)),
             Ok(_) => Err(outside()),

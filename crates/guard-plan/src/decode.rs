@@ -19,7 +19,7 @@ pub const MAX_PROBLEMS: usize = 32;
 
 /// The problem of a text that imitates an unreadable element of an extractor. Only the guard may
 /// use such a text; otherwise a caller could name the element.
-const UNREADABLE: &str = "stands for what cannot be read, as only the guard itself says it";
+const UNREADABLE: &str = "is reserved for unreadable values; only the guard itself writes it";
 
 /// The limits of a decimal, which follow a number outside of them in a message.
 const NOT_EXACT: &str = " (a decimal has at most six places, and lies within ±9.2 · 10¹²)";
@@ -498,11 +498,11 @@ fn found(json: &Json, secret: bool) -> String {
 fn unknown(what: &str, key: &str, fields: &[Field]) -> String {
     let names = || fields.iter().map(|field| &*field.name);
     match crate::near::nearest(key, names()) {
-        Some(near) => format!("is no {what}; did you mean `{near}`?"),
-        None if fields.is_empty() => format!("is no {what}; there are none"),
+        Some(near) => format!("is not a {what}; did you mean `{near}`?"),
+        None if fields.is_empty() => format!("is not a {what}; there are none"),
         None => {
             let names: Vec<_> = names().take(20).collect();
-            format!("is no {what}; there are: {}", names.join(", "))
+            format!("is not a {what}; there are: {}", names.join(", "))
         }
     }
 }

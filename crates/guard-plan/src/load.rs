@@ -53,15 +53,17 @@ impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LoadError::TooLarge { bytes, max } => {
-                write!(f, "the plan has {bytes} bytes, at most {max} are read")
+                write!(f, "the plan has {bytes} bytes; at most {max} are read")
             }
-            LoadError::UnknownForm => f.write_str("this is not a plan: neither form begins so"),
+            LoadError::UnknownForm => {
+                f.write_str("this is not a plan: it begins like neither of the two forms")
+            }
             LoadError::Version(version) => write!(
                 f,
-                "the plan has version {version}, version {FORMAT_VERSION} is read: compile it again"
+                "the plan has version {version}, and this Guard reads version {FORMAT_VERSION}: compile it again"
             ),
             LoadError::Checksum => f.write_str("the plan is damaged: its checksum is wrong"),
-            LoadError::Hash => f.write_str("the plan is not the one its content hash names"),
+            LoadError::Hash => f.write_str("the content hash does not match the plan"),
             LoadError::Malformed(why) => write!(f, "the plan does not decode: {why}"),
             LoadError::Invalid(why) => write!(f, "the plan is unsound: {why}"),
         }
@@ -199,7 +201,7 @@ fn load_binary(bytes: &[u8]) -> Result<LoadedPlan, LoadError> {
     let (plan, rest) = postcard::take_from_bytes::<Plan>(body).map_err(malformed)?;
     let (sources, rest) = postcard::take_from_bytes::<Sources>(rest).map_err(malformed)?;
     if !rest.is_empty() {
-        return Err(LoadError::Malformed("something follows it".into()));
+        return Err(LoadError::Malformed("extra bytes follow it".into()));
     }
     // The hash covers the canonical bytes: any other encoding of the plan has a different hash.
     if encode::content_hash(&plan) != *hash {

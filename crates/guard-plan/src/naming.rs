@@ -74,7 +74,7 @@ pub fn renamed(args: &Json, properties: &[&str]) -> Result<Option<Json>, String>
             }
             (None, _) if !is_certain(written) => {
                 return Err(if name == **written {
-                    format!("`{name}` is the guard's name for another parameter")
+                    format!("the guard uses `{name}` for another parameter")
                 } else {
                     format!("`{written}` may be another spelling of `{name}`")
                 });

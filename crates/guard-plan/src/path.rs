@@ -18,9 +18,9 @@ pub enum PathError {
 impl std::fmt::Display for PathError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            PathError::Empty => "a path is not empty",
-            PathError::Nul => "a path holds no NUL",
-            PathError::Backslash => "a path holds no backslash",
+            PathError::Empty => "a path cannot be empty",
+            PathError::Nul => "a path cannot contain NUL",
+            PathError::Backslash => "a path cannot contain a backslash",
         })
     }
 }
@@ -117,9 +117,9 @@ mod tests {
         check("/..", "/");
         check(".", "/ws");
         check("...", "/ws/...");
-        check("", "a path is not empty");
-        check("a\0", "a path holds no NUL");
-        check("a\\b", "a path holds no backslash");
+        check("", "a path cannot be empty");
+        check("a\0", "a path cannot contain NUL");
+        check("a\\b", "a path cannot contain a backslash");
     }
 
     #[test]

@@ -363,14 +363,14 @@ impl Report {
         let units = self.quarantined.iter().map(|unit| {
             format!("{}[{}]: {}: {}", unit.list, unit.index, unit.reason.name(), unit.error)
         });
-        let unchecked = self.unchecked.iter().map(|text| format!("nobody can check `{text}`"));
+        let unchecked = self.unchecked.iter().map(|text| format!("`{text}` could not be checked"));
         let mut said: Vec<String> = envelope.chain(units).chain(unchecked).take(most).collect();
         if said.is_empty() && self.truncated {
             said.push("it is cut".into());
         } else if said.is_empty() && self.passed_over.iter().any(|other| other.units > 0) {
-            said.push("it holds several documents".into());
+            said.push("it contains several documents".into());
         } else if said.is_empty() {
-            said.push("it holds no document".into());
+            said.push("it contains no document".into());
         }
         let lost = self.problems.len() as u64 + self.quarantined_count;
         let more = (lost + self.unchecked.len() as u64).saturating_sub(said.len() as u64);

@@ -329,7 +329,7 @@ pub fn read_duration(text: &str) -> Result<i64, String> {
             return Err(format!("has the unknown unit `{unit}`: units are w, d, h, m, s, ms"));
         };
         if *size >= bound {
-            return Err("must name larger units first, each once".into());
+            return Err("must have larger units first, each once".into());
         }
         if digits == 0 {
             return Err("needs a number".into());

@@ -43,7 +43,7 @@ impl Url {
     /// Returns the reason why the text is not a URL.
     pub fn parse(text: &str) -> Result<Url, UrlError> {
         if text.chars().any(|c| c.is_whitespace() || c.is_control() || c == '\\') {
-            return fail("a url holds no blanks, control characters or backslashes");
+            return fail("a url cannot contain whitespace, control characters or backslashes");
         }
         let Some((scheme, rest)) = text.split_once(':') else {
             return fail("a url begins with its scheme and a colon");
@@ -79,7 +79,7 @@ fn with_authority(scheme: String, rest: &str) -> Result<Url, UrlError> {
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, tail) = rest.split_at(end);
     if authority.contains('@') {
-        return fail("a url names no user");
+        return fail("a url cannot contain user information");
     }
     let (host, port) = host_and_port(authority)?;
     if host.is_empty() && scheme != "file" {
@@ -105,7 +105,7 @@ fn host_and_port(authority: &str) -> Result<(&str, Option<u16>), UrlError> {
                 return fail("an IPv6 host ends with `]`");
             };
             if address[..end].parse::<std::net::Ipv6Addr>().is_err() {
-                return fail("the host in brackets is no IPv6 address");
+                return fail("the host in brackets is not an IPv6 address");
             }
             end + 2
         }
@@ -114,17 +114,17 @@ fn host_and_port(authority: &str) -> Result<(&str, Option<u16>), UrlError> {
     let (host, port) = authority.split_at(colon);
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=".contains(&byte);
     if !host.starts_with('[') && !host.bytes().all(plain) {
-        return fail("the host of a url is ASCII, without percent signs");
+        return fail("the host of a url must be ASCII, without percent signs");
     }
     let port = match port.strip_prefix(':') {
         None if port.is_empty() => return Ok((host, None)),
-        None => return fail("the port of a url is a number up to 65535"),
+        None => return fail("the port of a url must be a number up to 65535"),
         Some("") => return Ok((host, None)),
         Some(digits) => digits,
     };
     match port.parse::<u16>() {
         Ok(number) if port.bytes().all(|byte| byte.is_ascii_digit()) => Ok((host, Some(number))),
-        _ => fail("the port of a url is a number up to 65535"),
+        _ => fail("the port of a url must be a number up to 65535"),
     }
 }
 
@@ -168,16 +168,19 @@ mod tests {
 
     #[test]
     fn refusals() {
-        let host = "the host of a url is ASCII, without percent signs";
+        let host = "the host of a url must be ASCII, without percent signs";
         check("http://a%2eb/", host);
         check("http://exämple.com/", host);
-        check("http://good.com@evil.com/", "a url names no user");
-        check("http://a\\@b/", "a url holds no blanks, control characters or backslashes");
+        check("http://good.com@evil.com/", "a url cannot contain user information");
+        check(
+            "http://a\\@b/",
+            "a url cannot contain whitespace, control characters or backslashes",
+        );
         check("http:///x", "a host follows `//`");
-        check("http://h:70000/", "the port of a url is a number up to 65535");
-        check("http://h:+80/", "the port of a url is a number up to 65535");
-        check("http://[::1]x/", "the port of a url is a number up to 65535");
-        check("no scheme", "a url holds no blanks, control characters or backslashes");
+        check("http://h:70000/", "the port of a url must be a number up to 65535");
+        check("http://h:+80/", "the port of a url must be a number up to 65535");
+        check("http://[::1]x/", "the port of a url must be a number up to 65535");
+        check("no scheme", "a url cannot contain whitespace, control characters or backslashes");
         check("/a/b", "a url begins with its scheme and a colon");
         check("http:good.com", "`//` and a host follow the scheme of such a url");
     }

@@ -95,7 +95,7 @@ fn coercions(plan: &Plan) -> ValidationResult {
     plan.coercions.iter().try_for_each(|coercion| {
         in_range(coercion.record, plan.types.len(), "type")?;
         let TypeDef::Record { fields, .. } = &plan.types[coercion.record as usize] else {
-            return Err(format!("type {} is no record, and has other forms", coercion.record));
+            return Err(format!("type {} is not a record, and has other forms", coercion.record));
         };
         in_range(coercion.field, fields.len(), "field")
     })
@@ -136,7 +136,7 @@ fn type_def(plan: &Plan, def: &TypeDef, depths: &[u32]) -> Result<u32, String> {
             cases.iter().try_fold(1, |depth, case| {
                 let inner = depth_of(case.ty)?;
                 let TypeDef::Record { fields, .. } = &plan.types[case.ty as usize] else {
-                    return Err(format!("its case `{}` is no record", case.tag));
+                    return Err(format!("its case `{}` is not a record", case.tag));
                 };
                 let clear = fields.iter().all(|field| field.name != *tag);
                 ensure(clear, || format!("a member of the case `{}` is the tag", case.tag))?;
@@ -150,7 +150,7 @@ fn type_def(plan: &Plan, def: &TypeDef, depths: &[u32]) -> Result<u32, String> {
         }
         TypeDef::Map { key: Some(key), of, .. } => {
             depth_of(*key)?;
-            ensure(is_key(plan, *key), || "its keys are no keys of a map".into())?;
+            ensure(is_key(plan, *key), || "its keys are not keys of a map".into())?;
             depth_of(*of)
         }
         TypeDef::List { of, .. } | TypeDef::Set { of, .. } | TypeDef::Map { of, .. } => {
@@ -255,7 +255,7 @@ impl<'p> PlanChecker<'p> {
         for fact in &self.plan.facts {
             self.ty(fact.row)?;
             let TypeDef::Record { fields, .. } = &self.plan.types[fact.row as usize] else {
-                return Err(format!("fact `{}`: its rows are no records", fact.name));
+                return Err(format!("fact `{}`: its rows are not records", fact.name));
             };
             let keys = (1..=fields.len()).contains(&(fact.keys as usize));
             let rows = (1..=MAX_ROWS).contains(&fact.max);

@@ -143,10 +143,10 @@ impl fmt::Display for StepError {
             StepError::NotApproved(tool, role) => {
                 let tool = render::cut(tool, 100);
                 let role = render::cut(role, 100);
-                write!(f, "no unused approval of this call of `{tool}` by `{role}` stands")
+                write!(f, "there is no unused approval of this call of `{tool}` by `{role}`")
             }
             StepError::Nobody(what) => {
-                write!(f, "nobody is named who {what}: give a name in `by`")
+                write!(f, "the person who {what} is not named: give a name in `by`")
             }
             StepError::UnknownItem(item) => {
                 write!(f, "there is no item `{}`", render::cut(item, 100))

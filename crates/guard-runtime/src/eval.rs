@@ -216,7 +216,7 @@ impl<'a> Context<'a> {
             Node::None => Ok(Val::None),
             Node::Path(id) => match self.session.paths.get(*id as usize) {
                 Some(path) => Ok(Val::Path(path)),
-                None => Err(confused("a path that is none")),
+                None => Err(confused("a value that is not a path")),
             },
             Node::Duration(millis) => Ok(Val::Duration(*millis)),
             Node::Time(at) => Ok(Val::Time(*at)),
@@ -241,7 +241,8 @@ impl<'a> Context<'a> {
                 Val::None => Ok(Val::Bool(false)),
                 value => {
                     let text = value.text().or(value.path());
-                    let text = text.ok_or_else(|| confused("a match of what is no text"))?;
+                    let text =
+                        text.ok_or_else(|| confused("a match of a value that is not a text"))?;
                     Ok(Val::Bool(self.compiled.matches(*id, text)))
                 }
             },
@@ -259,7 +260,9 @@ impl<'a> Context<'a> {
             Node::Exists(a) => match eval(a)? {
                 Val::None => Ok(Val::Bool(false)),
                 value => {
-                    let path = value.path().ok_or_else(|| confused("the existence of no path"))?;
+                    let path = value
+                        .path()
+                        .ok_or_else(|| confused("the existence of a value that is not a path"))?;
                     self.answers.exists(path).map(Val::Bool)
                 }
             },
@@ -277,7 +280,7 @@ impl<'a> Context<'a> {
                 if value.is_none() {
                     return Ok(Val::None);
                 }
-                let text = value.text().ok_or_else(|| confused("a key that is no text"))?;
+                let text = value.text().ok_or_else(|| confused("a key that is not a text"))?;
                 let key = guard_plan::map_key::value(&self.compiled.plan().types, *ty, text);
                 key.map(Val::own).ok_or_else(|| confused("a key of another type"))
             }
@@ -316,9 +319,7 @@ impl<'a> Context<'a> {
 
     fn param(&self, index: u32) -> Evaluated<'a> {
         let args: &'a [Val<'a>] = self.args;
-        args.get(index as usize)
-            .map(Val::view)
-            .ok_or_else(|| confused("an argument that is not there"))
+        args.get(index as usize).map(Val::view).ok_or_else(|| confused("a missing argument"))
     }
 
     /// Returns the simulated value of a variable, or else the committed one.
@@ -427,7 +428,7 @@ pub(crate) fn compare(op: CompareOp, a: &Val<'_>, b: &Val<'_>) -> Result<bool, F
 }
 
 fn field(value: Val<'_>, index: usize) -> Evaluated<'_> {
-    let missing = || confused("a field of what has none");
+    let missing = || confused("a field of a value without fields");
     match value {
         Val::None => Ok(Val::None),
         Val::Ref(Value::Record(fields)) => {
@@ -478,7 +479,7 @@ fn url_part(value: Val<'_>, part: UrlPart) -> Evaluated<'_> {
         (Val::Ref(Value::Url(url)), UrlPart::Path) => Ok(Val::Str(&url.path)),
         (Val::Ref(Value::Url(url)), UrlPart::Query) => Ok(Val::Str(&url.query)),
         (Val::Own(Value::Url(url)), _) => Ok(Val::Own(Value::String(text(&url)))),
-        _ => Err(confused("a part of no url")),
+        _ => Err(confused("a part of a value that is not a url")),
     }
 }
 
@@ -488,6 +489,6 @@ fn within(a: &Val<'_>, b: &Val<'_>) -> Result<bool, Fault> {
     }
     match (a.path(), b.path()) {
         (Some(a), Some(b)) => Ok(guard_plan::path::within(a, b)),
-        _ => Err(confused("containment of no paths")),
+        _ => Err(confused("containment of values that are not paths")),
     }
 }

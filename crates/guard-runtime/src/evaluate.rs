@@ -31,7 +31,7 @@ pub(crate) fn evaluate(
 /// Returns the fault of an expression that refers to an entity that the plan does not have.
 pub(crate) fn foreign(error: LoadError) -> Fault {
     match error {
-        LoadError::Invalid(why) => Fault::Decode(format!("no expression of this plan: {why}")),
+        LoadError::Invalid(why) => Fault::Decode(format!("not an expression of this plan: {why}")),
         other => Fault::Decode(other.to_string()),
     }
 }

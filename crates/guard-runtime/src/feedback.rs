@@ -161,7 +161,7 @@ fn by_edge(
             }
             Err(fault) => {
                 memory.stale.insert(edge);
-                let message = format!("what wakes it cannot be evaluated: {fault}");
+                let message = format!("its trigger cannot be evaluated: {fault}");
                 round.fault(compiled.plan(), *id, message);
             }
         }

@@ -166,7 +166,9 @@ fn by_hand<'p>(lifecycle: &'p Lifecycle, by: &Move<'_>) -> Result<NumberedTransi
         return Err(format!("`{}` has no transition `{shown}`{near}", lifecycle.name));
     };
     match step.1 {
-        Transition { actor: Actor::Agent, .. } => Err(format!("`{shown}` is the agent's to make")),
+        Transition { actor: Actor::Agent, .. } => {
+            Err(format!("`{shown}` is a transition of the agent"))
+        }
         Transition { criteria: Some(_), .. } => {
             Err(format!("`{shown}` is made when the criteria are verified, not by hand"))
         }

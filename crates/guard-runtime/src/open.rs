@@ -162,14 +162,14 @@ pub(crate) fn begins_sound(
             bounds::written(flight).iter().any(|var| invariant.reads.contains(var))
         };
         if session.flights.iter().map(|flight| &**flight).filter(writes).count() > 1 {
-            let why = format!("several calls in flight write what `{}` reads", name(id));
+            let why = format!("several calls in flight write variables that `{}` reads", name(id));
             return Err(KernelError::State(why));
         }
     }
     if let Some(bound) = bounds::broken(plan, session) {
         let text = guard_plan::words::bound(plan, &bound);
         return Err(KernelError::State(format!(
-            "`{text}`, on which its proofs rely, does not hold"
+            "`{text}`, which its proofs rely on, does not hold"
         )));
     }
     Ok(())

@@ -58,7 +58,7 @@ pub(crate) fn disclose(
             continue;
         }
         if let Some(fault) = fault {
-            let message = format!("nobody else may read `{}`: {fault}", private.part);
+            let message = format!("no other reader is known for `{}`: {fault}", private.part);
             settled.note(NoteKind::Warning, owner, message);
         }
         found.push((private, parts));
@@ -156,7 +156,7 @@ fn keep(
 /// Notes that the session has read more private content than it could keep.
 fn note_full(full: bool, settled: &mut Settled) {
     if full {
-        let message = format!("{TOO_MUCH}: from now on nobody is known to be a reader");
+        let message = format!("{TOO_MUCH}: from now on no reader is known");
         settled.note(NoteKind::Warning, "may_read", message);
     }
 }
@@ -253,7 +253,7 @@ fn described(leak: &Leak<'_>) -> String {
     let disclosure = match leak {
         Leak::Content(disclosure) => disclosure,
         Leak::Full => {
-            return format!("{TOO_MUCH}, so nobody is known to be a reader");
+            return format!("{TOO_MUCH}, so no reader is known");
         }
     };
     let readers: Vec<String> = disclosure.readers.iter().map(|reader| shown(reader)).collect();
@@ -270,7 +270,7 @@ fn described(leak: &Leak<'_>) -> String {
         }
     };
     let Disclosure { part, tool, .. } = disclosure;
-    format!("it has content of `{part}` of `{tool}`, which {who} may read")
+    format!("it contains text from `{part}` of `{tool}`, which {who} may read")
 }
 
 /// Formats a reader as one short line, because the name may come from the text of a result.

@@ -67,7 +67,7 @@ fn adopt(
     sound("its clock", session.now >= session.start)?;
     sound("its state", shape.all_fit(plan.state.iter().map(|var| var.ty), &session.state))?;
     sound(
-        "what was said",
+        "the user's prompts",
         session.said.len() < MAX_SAID && (plan.mentions || session.said.is_empty()),
     )?;
     sound("its private content", session.private.is_sound(plan.confidential))?;

@@ -178,7 +178,7 @@ fn message(compiled: &CompiledPlan, broken: &ProofViolation) -> String {
     let plan = compiled.plan();
     let Some(id) = broken.invariant else {
         return format!(
-            "a wrong proof: the call would leave `{}` out of its type",
+            "a wrong proof: the call would take `{}` outside its type",
             name(plan, broken)
         );
     };

@@ -295,7 +295,7 @@ fn decoded(
         Ok(value) => Some(value),
         Err(problems) => {
             if let Some(error) = forms.unread(json) {
-                let message = format!("the text is no JSON: {error}");
+                let message = format!("the text is not JSON: {error}");
                 settled.note(NoteKind::Undecoded, &call.tool.name, message);
                 return None;
             }

@@ -82,7 +82,7 @@ pub(crate) fn decide_watched(
     *flight = other;
     let decision = DecisionResources::default();
     let context = Context::new(compiled, session, &decision, answers);
-    let message = "the optimized plan does not decide this call as the full one does".into();
+    let message = "the optimized plan and the full plan decide this call differently".into();
     let mut reason = context.reason_at(Code::PlanMismatch, proposal.tool, None, message);
     reason.help = "from here on the session stays on the full plan: call again".into();
     if shadow.full.plan().shadow {
@@ -117,7 +117,7 @@ pub(crate) fn settle_watched(
     }
     other.full = true;
     *session = other;
-    let message = "the optimized plan does not settle this call as the full one does";
+    let message = "the optimized plan and the full plan settle this call differently";
     full.notes.push(Note {
         kind: NoteKind::Mismatch,
         rule: "plan".into(),

@@ -67,7 +67,7 @@ fn message(missing: &[Missing], incomplete: bool) -> String {
         out.push_str(&check.message);
     }
     if !incomplete {
-        out.push_str("\nDo what is missing, then stop again.");
+        out.push_str("\nDo the missing work, then stop again.");
     }
     out
 }

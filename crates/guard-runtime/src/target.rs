@@ -43,8 +43,9 @@ pub(crate) fn apply(
     };
     match (step, value) {
         (PathKey::Field(index), Value::Record(fields)) => {
-            let field =
-                fields.get_mut(*index).ok_or_else(|| confused("a field of what has none"))?;
+            let field = fields
+                .get_mut(*index)
+                .ok_or_else(|| confused("a field of a value without fields"))?;
             apply(field, rest, op, operand)
         }
         (PathKey::Index(Value::String(key)), Value::Map(entries)) => match (rest, op) {
@@ -67,7 +68,7 @@ pub(crate) fn apply(
             apply(item.ok_or_else(|| missing("the element"))?, rest, op, operand)
         }
         (_, Value::None) | (PathKey::Index(Value::None), _) => Err(missing("the part")),
-        _ => Err(confused("a part of what has none")),
+        _ => Err(confused("a part of a value without parts")),
     }
 }
 
@@ -101,11 +102,11 @@ pub(crate) fn change(
         EffectOp::Multiply => *value = calculate(ArithOp::Mul)?,
         EffectOp::Append => match value {
             Value::List(items) => items.push(operand.into_value()),
-            _ => return Err(confused("an end of no list")),
+            _ => return Err(confused("an end of a value that is not a list")),
         },
         EffectOp::Insert => match value {
             Value::Set(items) => _ = items.insert(operand.into_value()),
-            _ => return Err(confused("an element of no set")),
+            _ => return Err(confused("an element of a value that is not a set")),
         },
         EffectOp::Remove => match value {
             Value::Set(items) => _ = items.remove(&operand.into_value()),
@@ -116,10 +117,10 @@ pub(crate) fn change(
                 }
             }
             Value::Map(entries) => {
-                let key = operand.text().ok_or_else(|| confused("a key that is no string"))?;
+                let key = operand.text().ok_or_else(|| confused("a key that is not a string"))?;
                 entries.remove(key);
             }
-            _ => return Err(confused("an element of no collection")),
+            _ => return Err(confused("an element of a value that is not a collection")),
         },
     }
     Ok(())

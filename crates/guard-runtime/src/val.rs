@@ -201,7 +201,7 @@ impl<'a> Val<'a> {
             (Val::Enum(a), Val::Enum(b)) => a.cmp(b),
             _ => match (self.text(), other.text()) {
                 (Some(a), Some(b)) => a.cmp(b),
-                _ => return Err(confused("an order of what has none")),
+                _ => return Err(confused("an ordering of values that have no order")),
             },
         })
     }

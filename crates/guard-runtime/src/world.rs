@@ -224,7 +224,7 @@ impl WorldQuestions for WorldAnswers<'_> {
                 (Asked::Exists { path: path.into(), answer }, answer)
             },
         );
-        answer.ok_or_else(|| Fault::NoAnswer(format!("nobody can say whether `{path}` exists")))
+        answer.ok_or_else(|| Fault::NoAnswer(format!("it is unknown whether `{path}` exists")))
     }
 
     fn file(&self, path: &str) -> Option<bool> {

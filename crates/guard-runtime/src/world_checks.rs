@@ -45,7 +45,7 @@ impl CheckResult {
         match answer {
             Some(true) => CheckResult::Holds,
             Some(false) => CheckResult::Lacks(lacks()),
-            None => CheckResult::Unknown(format!("nobody can say whether {unknown}")),
+            None => CheckResult::Unknown(format!("it is unknown whether {unknown}")),
         }
     }
 }
@@ -94,7 +94,7 @@ pub(crate) fn conforms(cx: &Context<'_>, path: &str, contract: ContractId) -> Ch
     let ready = &cx.compiled.contracts[contract as usize];
     let contract = &cx.compiled.plan().contracts[contract as usize].name;
     let text = match cx.answers.text(path) {
-        None => return CheckResult::Unknown(format!("nobody can say what `{name}` holds")),
+        None => return CheckResult::Unknown(format!("the contents of `{name}` are unknown")),
         Some(Content::Missing) => return CheckResult::Lacks(format!("`{name}` is missing")),
         Some(Content::TooLarge) => {
             return CheckResult::Lacks(format!("`{name}` is longer than {TEXT_BYTES} bytes"));
@@ -105,7 +105,7 @@ pub(crate) fn conforms(cx: &Context<'_>, path: &str, contract: ContractId) -> Ch
     match contract::report(ready, cx, &text) {
         Err(why) => {
             let unknown = format!("`{name}` conforms to `{contract}`: {why}");
-            CheckResult::Unknown(format!("nobody can say whether {unknown}"))
+            CheckResult::Unknown(format!("it is unknown whether {unknown}"))
         }
         Ok(report) if report.state == State::Valid && report.unchecked.is_empty() => {
             CheckResult::Holds
@@ -129,7 +129,7 @@ pub(crate) fn probe(cx: &Context<'_>, id: ProbeId) -> CheckResult {
     let name = &cx.compiled.plan().probes[id as usize].name;
     match cx.probe(id).and_then(|answer| answer.truth()) {
         Ok(true) => CheckResult::Holds,
-        Ok(false) => CheckResult::Lacks(format!("the probe `{name}` says no")),
+        Ok(false) => CheckResult::Lacks(format!("the probe `{name}` returned false")),
         Err(fault) => CheckResult::Unknown(fault.to_string()),
     }
 }
@@ -139,7 +139,7 @@ pub(crate) fn command(cx: &Context<'_>, id: CommandId, status: i32) -> CheckResu
     let command = &cx.compiled.plan().commands[id as usize];
     let name = words(command);
     let Some(ran) = cx.answers.run(command, cx.compiled.keeps_stdout(id)) else {
-        return CheckResult::Unknown(format!("nobody can run `{name}`"));
+        return CheckResult::Unknown(format!("`{name}` cannot be run here"));
     };
     let why = match &ran.ended {
         RunEnd::Exited(code) if *code == status => return CheckResult::Holds,

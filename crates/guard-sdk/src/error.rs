@@ -263,13 +263,13 @@ impl fmt::Display for SessionError {
             SessionError::Workspace(path, why) => write!(f, "the workspace `{path}` {why}"),
             SessionError::Store(error) => error.fmt(f),
             SessionError::Resume(error) => error.fmt(f),
-            SessionError::Mismatch(what) => write!(f, "the trace is of another {what}"),
+            SessionError::Mismatch(what) => write!(f, "the trace belongs to another {what}"),
             SessionError::Contended => {
                 f.write_str("other processes keep writing to the session; try again")
             }
             SessionError::OverBudget(key, spent) => write!(
                 f,
-                "the shared budget `{key}` does not cover it: {} is spent",
+                "the shared budget `{key}` does not cover the cost: {} is spent",
                 guard_plan::decimal::format(*spent)
             ),
             SessionError::Broken => f.write_str(
@@ -294,7 +294,7 @@ impl fmt::Display for SessionError {
             }
             SessionError::NotTighter(looser) => write!(
                 f,
-                "the new guard may allow what the session's guard refuses, and only a person can say so (`force`): {}",
+                "the new guard may allow what the session's guard refuses, and only a person can permit that (`force`): {}",
                 looser.join("; ")
             ),
             SessionError::TooLarge { limit, bytes } => write!(
@@ -316,7 +316,7 @@ impl fmt::Display for SessionError {
                  let a person say so (`force`)",
             ),
             SessionError::Upgrade(error) => {
-                write!(f, "the session cannot go on under the new guard: {error}")
+                write!(f, "the session cannot continue under the new guard: {error}")
             }
             SessionError::Approvals(error) => error.fmt(f),
             SessionError::Random(why) => write!(f, "the system gives no randomness: {why}"),
@@ -393,7 +393,7 @@ impl fmt::Display for ApprovalError {
             ApprovalError::Ambiguous(id, ids) => {
                 write!(f, "several requests begin with `{id}`: {}", ids.join(", "))
             }
-            ApprovalError::Nobody => f.write_str("an answer names a person"),
+            ApprovalError::Nobody => f.write_str("an answer must name a person"),
             ApprovalError::Asker(name) => {
                 write!(f, "`{name}` asked for this approval and may not answer the request")
             }
@@ -403,7 +403,7 @@ impl fmt::Display for ApprovalError {
             ApprovalError::NotGranted(id) => {
                 write!(f, "the request `{id}` has no grant that could be revoked")
             }
-            ApprovalError::NoReason => f.write_str("a refusal gives a reason for the agent"),
+            ApprovalError::NoReason => f.write_str("a refusal needs a reason for the agent"),
         }
     }
 }

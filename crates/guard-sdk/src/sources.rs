@@ -87,7 +87,7 @@ impl Loader for FileLoader {
             _ => true,
         };
         if !inside {
-            return Err("it is a link that leads out of the project".into());
+            return Err("it is a link to a place outside the project".into());
         }
         let text = read_text(&path).map_err(|why| match why.as_str() {
             "no such file or directory" => "no such file".into(),

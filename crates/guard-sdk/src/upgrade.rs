@@ -65,7 +65,7 @@ impl Guard {
             let compared = diff(&old.program, &checked.program, &limits, &|| false);
             let mut found = looser(&compared);
             if self.plan().completion.is_some() && compared.stops_otherwise {
-                found.push("the agent may stop when something else has come about".into());
+                found.push("the agent may stop under a different condition".into());
             }
             found.extend(unsaid(self.plan(), new.plan()));
             found
@@ -107,7 +107,7 @@ fn unsaid(old: &Plan, new: &Plan) -> Vec<String> {
     let mut found: Vec<String> =
         open.map(|(place, _)| format!("{place} is not secret any more")).collect();
     if old.completion.is_some() && completion_text(old) != completion_text(new) {
-        found.push("the agent may stop when something else holds".into());
+        found.push("the agent may stop under different conditions".into());
     }
     if old.completion.is_some() {
         found.extend(stops_sooner(old, new));

@@ -169,7 +169,7 @@ fn a_used_file_is_a_regular_file_below_the_project() {
     let root = folder.path().join("a.guard");
     std::fs::write(&root, "guard a\nuse \"b.guard\"\ntool t(x: Kind)\n").expect("written");
     let error = Guard::from_file(&root).expect_err("refused").to_string();
-    assert!(error.contains("it is a link that leads out of the project"), "{error}");
+    assert!(error.contains("it is a link to a place outside the project"), "{error}");
     let error = Guard::from_file("/dev/zero").expect_err("refused").to_string();
     assert!(error.contains("it is not a regular file"), "{error}");
 }

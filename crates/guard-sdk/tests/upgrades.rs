@@ -48,7 +48,7 @@ fn upgraded(upgrade: Result<guard_sdk::SessionUpgrade, SessionError>) -> String 
         [] => String::new(),
         all => format!("; {what} {}", all.join(", ")),
     };
-    let what = if upgrade.record.is_some() { "goes on" } else { "no other plan" };
+    let what = if upgrade.record.is_some() { "continues" } else { "no other plan" };
     format!("{what}{}{}", list("begins anew:", &upgrade.anew), list("forgotten:", &upgrade.dropped))
 }
 
@@ -119,7 +119,7 @@ fn event_of(
         ["force"] => upgraded(session.upgrade_forced(&case.new, "ida", Some("the sale"))),
         ["force", "nobody"] => upgraded(session.upgrade_forced(&case.new, " ", None)),
         ["state"] => session.state_json().to_string(),
-        _ => panic!("`{event}` is no event"),
+        _ => panic!("`{event}` is not an event"),
     })
 }
 

@@ -25,20 +25,20 @@ pub const CODES: &[(&str, &str)] = &[
     ("G0014", "not a clause"),
     ("G0015", "unexpected text"),
     ("G0016", "reserved word as a name"),
-    ("G0017", "operator of another language"),
+    ("G0017", "operator that Guard does not have"),
     ("G0018", "single `=` in a condition"),
     ("G0019", "chained comparison"),
     ("G0020", "missing operand"),
-    ("G0021", "blank before an opening bracket"),
+    ("G0021", "whitespace before an opening bracket"),
     ("G0022", "null"),
     ("G0023", "`if` after `deny`"),
     ("G0024", "missing message"),
     ("G0025", "unclosed brace in a message"),
     ("G0026", "lone closing brace in a message"),
     ("G0027", "empty braces in a message"),
-    ("G0028", "header not first"),
+    ("G0028", "header that is not first"),
     ("G0029", "second header"),
-    ("G0030", "documentation of nothing"),
+    ("G0030", "documentation without an item"),
 ];
 
 /// Truncates user text for a message.
@@ -79,13 +79,13 @@ pub(crate) fn unterminated_regex(at: Span) -> Diagnostic {
 
 pub(crate) fn unknown_character(at: Span, text: &str) -> Diagnostic {
     let diagnostic =
-        Diagnostic::error("G0005", at, format!("`{}` means nothing here", shown(text)));
+        Diagnostic::error("G0005", at, format!("`{}` has no meaning here", shown(text)));
     match text.chars().next() {
         Some('#') => diagnostic.help("a comment begins with `//`"),
         Some('\u{201c}' | '\u{201d}' | '\u{201e}' | '`') => {
-            diagnostic.help("a string stands between plain double quotes: `\"…\"`")
+            diagnostic.help("strings are enclosed in plain double quotes: `\"…\"`")
         }
-        Some('\'') => diagnostic.help("a string stands between double quotes: `\"…\"`"),
+        Some('\'') => diagnostic.help("strings are enclosed in double quotes: `\"…\"`"),
         _ => diagnostic.help(
             "remove it, or put it into a string; names consist of ASCII letters, digits and `_`",
         ),
@@ -134,7 +134,7 @@ pub(crate) fn unclosed(
 }
 
 pub(crate) fn stray_close(at: Span, bracket: &str) -> Diagnostic {
-    Diagnostic::error("G0010", at, format!("`{bracket}` closes nothing"))
+    Diagnostic::error("G0010", at, format!("`{bracket}` has no opening bracket"))
         .help("remove it, or write the opening bracket that belongs to it")
 }
 
@@ -192,18 +192,18 @@ pub(crate) fn misspelled_item(at: Span, found: &str, meant: &str) -> Diagnostic 
 }
 
 pub(crate) fn clause_outside(at: Span, found: &str) -> Diagnostic {
-    Diagnostic::error("G0013", at, format!("`{found}` stands outside a tool or a policy")).help(
+    Diagnostic::error("G0013", at, format!("`{found}` is outside a tool or a policy")).help(
         format!("move it into the braces of the tool it governs: `tool NAME(…) {{ {found} … }}`"),
     )
 }
 
 pub(crate) fn not_a_clause(at: Span, found: &str, place: &str, examples: &str) -> Diagnostic {
     Diagnostic::error("G0014", at, format!("expected {place}, found `{}`", shown(found)))
-        .help(format!("here may stand {examples}"))
+        .help(format!("expected here: {examples}"))
 }
 
 pub(crate) fn misspelled_clause(at: Span, found: &str, meant: &str) -> Diagnostic {
-    Diagnostic::error("G0014", at, format!("`{found}` begins nothing here"))
+    Diagnostic::error("G0014", at, format!("nothing can begin with `{found}` here"))
         .help(format!("did you mean `{meant}`?"))
         .fix(at, meant)
 }
@@ -228,7 +228,8 @@ pub(crate) fn reserved_word(at: Span, word: &str) -> Diagnostic {
 }
 
 pub(crate) fn foreign_operator(at: Span, found: &str, meant: &str) -> Diagnostic {
-    let diagnostic = Diagnostic::error("G0017", at, format!("`{found}` is no operator of Guard"));
+    let diagnostic =
+        Diagnostic::error("G0017", at, format!("`{found}` is not an operator of Guard"));
     match meant {
         "" => diagnostic.help("the opposite of `x in xs` is `not (x in xs)`"),
         "not" => diagnostic.help("write `not`").fix(at, "not "),
@@ -238,7 +239,7 @@ pub(crate) fn foreign_operator(at: Span, found: &str, meant: &str) -> Diagnostic
 
 pub(crate) fn single_equals(at: Span) -> Diagnostic {
     Diagnostic::error("G0018", at, "`=` does not compare")
-        .help("write `==` to compare; `=` stands only in `effect`, `observe` and declarations")
+        .help("write `==` to compare; `=` is used only in `effect`, `observe` and declarations")
         .fix(at, "==")
 }
 
@@ -254,7 +255,7 @@ pub(crate) fn missing_comma(span: Span, name: &str) -> Diagnostic {
 }
 
 pub(crate) fn missing_operand(at: Span, operator: &str) -> Diagnostic {
-    Diagnostic::error("G0020", at, format!("`{operator}` has nothing on its right side"))
+    Diagnostic::error("G0020", at, format!("`{operator}` has no right operand"))
         .help(format!("write a value after `{operator}`, or remove it"))
 }
 
@@ -268,7 +269,7 @@ pub(crate) fn blank_before_bracket(
     Diagnostic::error(
         "G0021",
         bracket,
-        format!("{what} must follow `{}` without a blank", shown(name)),
+        format!("{what} must follow `{}` without whitespace", shown(name)),
     )
     .help(format!("write `{}{open}…`", shown(name)))
     .fix(blank, "")
@@ -280,9 +281,13 @@ pub(crate) fn null(at: Span, found: &str) -> Diagnostic {
 }
 
 pub(crate) fn if_for_when(at: Span) -> Diagnostic {
-    Diagnostic::error("G0023", at, "a clause is conditioned with `when` or `unless`, not with `if`")
-        .help("write `when`")
-        .fix(at, "when")
+    Diagnostic::error(
+        "G0023",
+        at,
+        "the condition of a clause begins with `when` or `unless`, not with `if`",
+    )
+    .help("write `when`")
+    .fix(at, "when")
 }
 
 pub(crate) fn missing_message(at: Span) -> Diagnostic {
@@ -296,7 +301,7 @@ pub(crate) fn open_interpolation(at: Span) -> Diagnostic {
 }
 
 pub(crate) fn lone_brace(at: Span) -> Diagnostic {
-    Diagnostic::error("G0026", at, "this `}` closes nothing")
+    Diagnostic::error("G0026", at, "this `}` has no opening brace")
         .help("a brace that is meant as text is written `}}`")
         .fix(at, "}}")
 }
@@ -319,7 +324,7 @@ pub(crate) fn second_header(at: Span, first: Span) -> Diagnostic {
 }
 
 pub(crate) fn lost_documentation(at: Span, marker: Span) -> Diagnostic {
-    Diagnostic::warning("G0030", at, "this documents nothing")
+    Diagnostic::warning("G0030", at, "this comment documents nothing")
         .help("`///` goes before an item, a clause, a field or a variable and `//!` at the top of the file; write `//` for an ordinary comment")
         .fix(marker, "//")
 }

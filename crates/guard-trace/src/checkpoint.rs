@@ -183,15 +183,17 @@ impl std::fmt::Display for CheckpointError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             CheckpointError::Form(why) => f.write_str(why),
-            CheckpointError::Root => f.write_str("it was changed: its root is another"),
-            CheckpointError::Record => f.write_str("the record was changed: its hash is another"),
+            CheckpointError::Root => f.write_str("it was changed: the root does not match"),
+            CheckpointError::Record => {
+                f.write_str("the record was changed: the hash does not match")
+            }
             CheckpointError::Path => f.write_str("the record does not belong there"),
             CheckpointError::Unsigned => f.write_str("it is not signed"),
             CheckpointError::Signature => {
-                f.write_str("it was changed: the signature is not of this")
+                f.write_str("it was changed: the signature does not match")
             }
             CheckpointError::Stranger(key) => write!(f, "it is signed with another key, {key}"),
-            CheckpointError::Other => f.write_str("it belongs to another checkpoint"),
+            CheckpointError::Other => f.write_str("it belongs to a different checkpoint"),
         }
     }
 }
@@ -367,7 +369,7 @@ impl InclusionProof {
 impl CheckpointSignature {
     fn check(&self, sessions: u64, root: &Hash) -> Result<(), CheckpointError> {
         let form =
-            |what: &str| CheckpointError::Form(format!("the {what} of its signature is none"));
+            |what: &str| CheckpointError::Form(format!("the {what} of its signature is malformed"));
         let key = PublicKey::parse(&self.key).ok_or_else(|| form("key"))?;
         let signature = undigits(&self.signature).ok_or_else(|| form("content"))?;
         if key.signed(&message(sessions, root), &signature) {
@@ -394,7 +396,7 @@ fn known(format: &str, expected: &str, version: u32) -> Result<(), CheckpointErr
         (false, _) => Err(CheckpointError::Form(format!("its format is not `{expected}`"))),
         (true, VERSION) => Ok(()),
         (true, other) => Err(CheckpointError::Form(format!(
-            "it is of version {other}; this is version {VERSION}"
+            "its version is {other}; this Guard reads version {VERSION}"
         ))),
     }
 }
@@ -404,7 +406,7 @@ fn root(sessions: &[CheckpointEntry]) -> Result<Hash, CheckpointError> {
     let sorted = sessions.windows(2).all(|two| two[0].session < two[1].session);
     if !sorted {
         return Err(CheckpointError::Form(
-            "its sessions are not sorted, or one is there twice".into(),
+            "its sessions are not sorted, or one appears twice".into(),
         ));
     }
     let mut tree = Tree::default();
@@ -416,7 +418,8 @@ fn root(sessions: &[CheckpointEntry]) -> Result<Hash, CheckpointError> {
 
 /// Returns the hash of a session's entry, the leaf of the tree over sessions.
 fn anchored(entry: &CheckpointEntry) -> Result<Hash, CheckpointError> {
-    let none = || CheckpointError::Form(format!("a hash of session `{}` is none", entry.session));
+    let none =
+        || CheckpointError::Form(format!("a hash of session `{}` is malformed", entry.session));
     let leaf = entry.leaf().ok_or_else(none)?;
     Ok(merkle::leaf(&leaf))
 }
@@ -425,7 +428,7 @@ fn hashes(digits: &[String]) -> Result<Vec<Hash>, CheckpointError> {
     let hashes = digits.iter().map(|digits| hex::decode_lower(digits.as_bytes()));
     hashes
         .collect::<Option<_>>()
-        .ok_or_else(|| CheckpointError::Form("a hash of its path is none".into()))
+        .ok_or_else(|| CheckpointError::Form("a hash of its path is malformed".into()))
 }
 
 fn digits(bytes: &[u8; 64]) -> String {

@@ -43,7 +43,7 @@ impl fmt::Display for KeyError {
                 write!(f, "cannot use the key `{}`: {error}", path.display())
             }
             KeyError::NoKey(path) => {
-                write!(f, "`{}` is no key: it should hold 64 hexadecimal digits", path.display())
+                write!(f, "`{}` is not a key: it should hold 64 hexadecimal digits", path.display())
             }
             KeyError::Random(why) => write!(f, "the system gives no randomness: {why}"),
         }

@@ -216,11 +216,11 @@ mod tests {
         let all = lines();
         check(&all, "3 records");
         check(&[], "0 records");
-        check(&all[1..], "the trace begins with record 1, which is no snapshot");
+        check(&all[1..], "the trace begins with record 1, which is not a snapshot");
         check(&[all[0].clone(), all[2].clone()], "it does not follow the record before it");
-        check(&[all[0].replace("ann", "amy")], "it was changed: its hash is another");
+        check(&[all[0].replace("ann", "amy")], "it was changed: the hash does not match");
         check(&[all[0][..40].into()], "it is cut");
-        check(&[all[0][1..].into()], "it is no record of a trace");
+        check(&[all[0][1..].into()], "it is not a record of a trace");
         check(&[all[0].replace("\"hash\":\"", "\"hash\":\"A")], "it is cut");
     }
 

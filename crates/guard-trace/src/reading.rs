@@ -115,8 +115,8 @@ impl fmt::Display for Flaw {
             Flaw::Io(error) => write!(f, "it cannot be read: {error}"),
             Flaw::TooLong => f.write_str("it is longer than 64 MiB"),
             Flaw::Cut => f.write_str("it is cut"),
-            Flaw::NoRecord(why) => write!(f, "it is no record: {why}"),
-            Flaw::Changed => f.write_str("it was changed: its hash is another"),
+            Flaw::NoRecord(why) => write!(f, "it is not a record: {why}"),
+            Flaw::Changed => f.write_str("it was changed: the hash does not match"),
             Flaw::Prev => f.write_str("it does not follow the record before it"),
             Flaw::Seq { found, expected } => write!(f, "its number is {found}, not {expected}"),
         }

@@ -54,18 +54,23 @@ impl fmt::Display for ResumeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ResumeError::Empty => f.write_str("the trace is empty"),
-            ResumeError::Mismatch(what) => write!(f, "the trace is of another {what}"),
+            ResumeError::Mismatch(what) => write!(f, "the trace belongs to another {what}"),
             ResumeError::Broken(at, why) => write!(f, "record {at}: {why}"),
-            ResumeError::Diverged(at) => write!(f, "record {at} is not what this plan decides"),
+            ResumeError::Diverged(at) => {
+                write!(f, "record {at} differs from the decision of this plan")
+            }
             ResumeError::Refused(at, why) => {
-                write!(f, "record {at} is of an event that the session cannot take: {why}")
+                write!(f, "record {at} holds an event that the session cannot accept: {why}")
             }
             ResumeError::Secrets(at) => write!(
                 f,
-                "record {at} holds hashes of secrets only: a session with secrets goes on where it was recorded with a key"
+                "record {at} holds only hashes of secrets: a session with secrets can continue only if it was recorded with a key"
             ),
             ResumeError::Key(at) => {
-                write!(f, "what record {at} seals does not open: it was sealed with another key")
+                write!(
+                    f,
+                    "the sealed part of record {at} cannot be opened: it was sealed with another key"
+                )
             }
             ResumeError::Snapshot(at, why) => write!(f, "the snapshot in record {at}: {why}"),
         }
@@ -201,7 +206,8 @@ fn recall_as(
     sealed: bool,
 ) -> Result<Resumed, ResumeError> {
     let at = seq;
-    let broken = || ResumeError::Broken(at, "its snapshot is no memory of a session".into());
+    let broken =
+        || ResumeError::Broken(at, "its snapshot does not contain the memory of a session".into());
     let clear = if sealed {
         let sealed = std::str::from_utf8(bytes).map_err(|_| broken())?;
         Cow::Owned(secrets.unseal(seq, sealed).ok_or(ResumeError::Key(at))?)
@@ -255,7 +261,7 @@ fn begin(kernel: &Kernel, secrets: &Arc<dyn Secrets>, line: &str) -> Result<Resu
 fn opened(kernel: &Kernel, open: &Open<'_>, time: &str) -> Result<SessionState, ResumeError> {
     of_this_plan(kernel, &open.plan)?;
     let start = time::parse_rfc3339(time)
-        .ok_or_else(|| ResumeError::Broken(0, "its time is no time".into()))?;
+        .ok_or_else(|| ResumeError::Broken(0, "its time cannot be read".into()))?;
     let session = kernel.open_with(&open.session, start, &open.workspace, open.data.as_deref());
     let mut session = session.map_err(|error| ResumeError::Broken(0, error.to_string()))?;
     kernel.set_recheck(&mut session, open.recheck);
@@ -281,16 +287,16 @@ fn recalled(
     if snapshot.form != Kernel::MEMORY_FORM {
         let form = snapshot.form;
         let ours = Kernel::MEMORY_FORM;
-        return Err(broken(&format!("its snapshot has the form {form}; this Guard reads {ours}")));
+        return Err(broken(&format!("its snapshot has form {form}; this Guard reads form {ours}")));
     }
     let bytes = if snapshot.sealed {
         snapshot.memory.as_bytes().to_vec()
     } else {
         STANDARD_NO_PAD
             .decode(snapshot.memory.as_bytes())
-            .map_err(|_| broken("its snapshot is no base64"))?
+            .map_err(|_| broken("its snapshot is not base64"))?
     };
-    let prev = hex::decode(&record.prev).ok_or_else(|| broken("`prev` is no hash"))?;
+    let prev = hex::decode(&record.prev).ok_or_else(|| broken("`prev` is not a hash"))?;
     recall_as(kernel, secrets, (record.seq, prev), &bytes, snapshot.sealed)
 }
 

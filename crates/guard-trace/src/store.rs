@@ -242,7 +242,7 @@ pub(crate) fn audit<S: Store + ?Sized>(store: &S) -> Result<Vec<String>, StoreEr
         Err(error) => return Err(error),
     };
     let gone = known.iter().filter(|id| there.binary_search(id).is_err());
-    let gone = gone.map(|id| format!("session `{id}` is gone: the ledger knows it"));
+    let gone = gone.map(|id| format!("session `{id}` is missing, but the ledger lists it"));
     let strange = there.iter().filter(|id| known.binary_search(id).is_err());
     let strange = strange.map(|id| format!("session `{id}` is not in the ledger"));
     Ok(gone.chain(strange).collect())
@@ -324,7 +324,7 @@ fn made_before_its_key(path: &Path, key: &Path, durability: Durability) -> Resul
         Err(StoreError::NoStore(_) | StoreError::Io(..)) if is_gone => {
             let key = key.display();
             let why = format!(
-                "is gone or empty, though its key `{key}` is there: put the database back, or delete the key to begin a new one"
+                "is missing or empty, but its key `{key}` exists: restore the database, or delete the key to begin a new one"
             );
             Err(StoreError::lost(path, &why))
         }

@@ -29,5 +29,5 @@ pub fn loaded(
     sources: guard_plan::plan::Sources,
 ) -> Result<LoadedPlan, Failure> {
     LoadedPlan::from_plan(plan, sources)
-        .map_err(|why| Failure::new(format!("the compiled plan is refused: {why}")))
+        .map_err(|why| Failure::new(format!("the compiled plan is rejected: {why}")))
 }

@@ -300,7 +300,7 @@ impl Play {
 
     /// Advances the clock.
     pub fn advance(&mut self, millis: i64) -> Result<(), String> {
-        self.now = self.now.checked_add(millis).ok_or("the clock does not reach so far")?;
+        self.now = self.now.checked_add(millis).ok_or("the clock cannot reach that time")?;
         self.is_fresh = false;
         Ok(())
     }
@@ -317,7 +317,7 @@ impl Play {
         } else if time < self.now {
             let now = self.time();
             return Err(format!(
-                "the clock stands at {now} and never runs backwards; set it before anything happens"
+                "the clock is at {now} and cannot go back; set it before any other step"
             ));
         }
         self.now = time;

@@ -31,7 +31,7 @@ impl Compiled {
     pub fn check_plan(&self) -> Result<(), Failure> {
         let Some(output) = &self.compilation.output else { return Ok(()) };
         LoadedPlan::check(&output.plan, &output.sources)
-            .map_err(|why| Failure::new(format!("the compiled plan is refused: {why}")))
+            .map_err(|why| Failure::new(format!("the compiled plan is rejected: {why}")))
     }
 
     /// Returns true if the file at this project path was read.

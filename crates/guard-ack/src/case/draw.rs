@@ -152,8 +152,8 @@ impl CaseDraws<'_> {
             Some(at) => (&name[..at], name[at..].parse::<i64>().ok()),
             None => (name, Some(0)),
         };
-        let offset = offset
-            .ok_or_else(|| (format!("`{text}` has no whole number behind its sign"), None))?;
+        let offset =
+            offset.ok_or_else(|| (format!("`{text}` has no whole number after its sign"), None))?;
         let number = match (self.ints.get(name), range) {
             (Some(number), _) => *number,
             (None, Some(range)) => {
@@ -179,7 +179,7 @@ impl CaseDraws<'_> {
             .filter(|(low, high)| {
                 low <= high && high.checked_sub(*low).is_some_and(|width| width < 1 << 30)
             })
-            .ok_or_else(|| (format!("`{range}` is no range: write `2..=9`"), None))?;
+            .ok_or_else(|| (format!("`{range}` is not a range: write `2..=9`"), None))?;
         let bytes = draw(self.seed, self.case, &format!("int:{name}"), 0);
         let drawn = i64::from(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
         Ok(low + drawn % (high - low + 1))

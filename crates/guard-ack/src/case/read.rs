@@ -138,7 +138,7 @@ impl CaseReader<'_> {
             }
         }
         if time::parse_rfc3339(&case.start).is_none() {
-            self.problem(&case.start, format!("`{}` is no RFC 3339 time", case.start), None);
+            self.problem(&case.start, format!("`{}` is not an RFC 3339 time", case.start), None);
         }
         if version_numbers(&case.since).is_none() {
             self.problem(&case.since, format!("`{}` is not a version", case.since), None);
@@ -161,7 +161,7 @@ impl CaseReader<'_> {
         if time::parse_duration(text).is_none() {
             self.problem(
                 &format!("\"{text}\""),
-                format!("`{text}` is no duration"),
+                format!("`{text}` is not a duration"),
                 Some("write `30s`, `5m` or `1h30m`".into()),
             );
         }
@@ -173,7 +173,7 @@ impl CaseReader<'_> {
             if let Some(call) = &run.during {
                 self.call(call, &ids);
                 if !run.before.is_empty() {
-                    self.problem("during", "nothing comes before a run beside another", None);
+                    self.problem("during", "a concurrent run must be the first event", None);
                 }
             }
             for step in &run.before {
@@ -198,7 +198,7 @@ impl CaseReader<'_> {
             sees.clause.iter().for_each(|id| self.clause(id));
             sees.call.iter().for_each(|id| self.call(id, ids));
             if sees.has.0.is_empty() && sees.lacks.0.is_empty() {
-                self.problem("sees", "`sees` says neither what it `has` nor what it `lacks`", None);
+                self.problem("sees", "`sees` needs `has` or `lacks`", None);
             }
         }
         for event in &turn.host {

@@ -110,7 +110,7 @@ pub fn overstepped(
     if !asked.is_empty() {
         bench.own(
             None,
-            "nobody else is asked to approve",
+            "no other approval is requested",
             format!("asked to approve: {}", asked.join(", ")),
         );
     }
@@ -342,7 +342,7 @@ impl RunJudge<'_> {
         if sorted(expected) != sorted(&seen) {
             let words = |list: &[String]| {
                 if list.is_empty() {
-                    "nobody is asked to approve anything".into()
+                    "no approval is requested".into()
                 } else {
                     format!("asked to approve: {}", list.join(", "))
                 }
@@ -395,7 +395,7 @@ impl RunJudge<'_> {
                 (_, 1) if expected == "stopped" => "LOOP-5".to_owned(),
                 _ => self.case.clause.clone(),
             };
-            let observed = format!("the adapter says `{}`{why}", end.ended);
+            let observed = format!("the adapter answered `{}`{why}", end.ended);
             self.breaks(&clause, None, format!("the loop ended `{expected}`"), observed);
         }
         let last = self.run.turn.last().and_then(|turn| turn.output.clone());
@@ -475,14 +475,16 @@ pub fn replayed(case: &Case, number: usize, seen: Option<&ReplayAnswer>) -> Vec<
     let (expected, observed) = match (seen, diverges) {
         (Some(seen), None) if seen.agrees => return Vec::new(),
         (Some(seen), Some(at)) if !seen.agrees && seen.at == Some(at) => return Vec::new(),
-        (seen, None) => ("the trace comes out the same when it is played again".to_owned(), seen),
-        (seen, Some(at)) => (format!("a verdict turned round at record {at} is found there"), seen),
+        (seen, None) => ("the trace has the same outcome when it is replayed".to_owned(), seen),
+        (seen, Some(at)) => (format!("a reversed verdict at record {at} is found there"), seen),
     };
     let observed = match observed {
-        None => "there is no trace that could be played".to_owned(),
-        Some(ReplayAnswer { agrees: true, .. }) => "it was said to come out the same".into(),
-        Some(ReplayAnswer { at: Some(at), .. }) => format!("it was said to diverge at record {at}"),
-        Some(_) => "it was said to diverge, and not where".into(),
+        None => "there is no trace to replay".to_owned(),
+        Some(ReplayAnswer { agrees: true, .. }) => "the adapter reported the same outcome".into(),
+        Some(ReplayAnswer { at: Some(at), .. }) => {
+            format!("the adapter reported a divergence at record {at}")
+        }
+        Some(_) => "the adapter reported a divergence without its place".into(),
     };
     vec![BrokenPromise { clause: case.clause.clone(), at: String::new(), expected, observed }]
 }

@@ -42,7 +42,7 @@ fn complete(bench: &mut RunJudge, at: usize, messages: &[ModelMessage]) -> bool 
     }
     for (number, before) in bench.run.turn.iter().enumerate().take(at) {
         if let Some(text) = before.say.as_ref().filter(|text| !said(text)) {
-            lost = lost.or(Some(format!("what the model said in turn {}: {text:?}", number + 1)));
+            lost = lost.or(Some(format!("the model's text in turn {}: {text:?}", number + 1)));
         }
         // The answers to the turn directly before are checked separately.
         let calls = if number + 1 == at { &[][..] } else { &before.calls };
@@ -168,7 +168,7 @@ fn result_is_shown(bench: &mut RunJudge, at: usize, call: &CallFile, answers: &[
             };
             let gave = guard_plan::render::cut(&gave.to_string(), QUOTED);
             let expected = format!(
-                "the answer to `{}` ({}) holds what the tool gave: {gave}",
+                "the answer to `{}` ({}) contains the tool's result: {gave}",
                 call.id, call.tool
             );
             let lengths: Vec<String> =
@@ -179,7 +179,7 @@ fn result_is_shown(bench: &mut RunJudge, at: usize, call: &CallFile, answers: &[
         }
         None if answers.iter().all(|answer| answer.text.trim().is_empty()) => {
             let expected =
-                format!("the answer to `{}` ({}) says why it did not run", call.id, call.tool);
+                format!("the answer to `{}` ({}) states why it did not run", call.id, call.tool);
             bench.breaks("LOOP-2", Some(at), expected, "the answer is empty");
         }
         _ => {}
@@ -219,13 +219,12 @@ fn told_apart(bench: &mut RunJudge, at: usize, call: &CallFile, answers: &[&Mode
     let name = format!("the answer to `{}` ({})", call.id, call.tool);
     // Calls with the same id share their answers.
     if !call.is_failure() && is_failed && answers.iter().all(|answer| answer.failed) {
-        let expected = format!("{name} is that to a success");
+        let expected = format!("{name} reads as a success");
         bench.breaks("LOOP-9", Some(at), expected, "it is marked as `failed`");
     }
     if call.is_failure() && !is_failed && answers.iter().any(reads_alike) {
-        let expected = format!("{name} says that it failed, or is marked as `failed`");
-        let observed =
-            format!("it reads as that to a success: {}", quoted(answers.iter().copied()));
+        let expected = format!("{name} states that it failed, or is marked as `failed`");
+        let observed = format!("it reads as a success: {}", quoted(answers.iter().copied()));
         bench.breaks("LOOP-9", Some(at), expected, observed);
     }
 }

@@ -49,14 +49,14 @@ pub fn judge(bench: &mut RunJudge) {
     }
     for text in &expected.has.0 {
         if !trace.iter().any(|line| line.contains(text.as_str())) {
-            bench.own(None, format!("{text:?} stands in the trace"), "it does not");
+            bench.own(None, format!("the trace contains {text:?}"), "it does not");
         }
     }
     for text in &expected.lacks.0 {
         if let Some(line) = trace.iter().position(|line| line.contains(text.as_str())) {
             bench.own(
                 None,
-                format!("{text:?} does not stand in the trace"),
+                format!("the trace does not contain {text:?}"),
                 format!("it does, in record {line}"),
             );
         }

@@ -117,7 +117,7 @@ impl UnfinishedRun<'_> {
             |call: &&EndedCall| call.place == (self.number, turn) && call.script.is_failure();
         let Some(failed) = earlier.iter().rfind(here) else { return false };
         let clause = if failed.script.failure.is_some() { "GATE-21" } else { "LOOP-6" };
-        let expected = format!("the loop goes on after {} failed", name(failed.script));
+        let expected = format!("the loop continues after {} failed", name(failed.script));
         let observed = format!("{}; {}", self.trouble_text(), failed.ending());
         bench.breaks(clause, Some(turn), expected, observed);
         true
@@ -253,8 +253,8 @@ impl EndedCall<'_> {
             None => "a success".into(),
         };
         match self.served.told {
-            Some(message) => format!("told to have ended as {how} in message {}", message + 1),
-            None => format!("told to have ended as {how}"),
+            Some(message) => format!("reported as {how} in message {}", message + 1),
+            None => format!("reported as {how}"),
         }
     }
 }

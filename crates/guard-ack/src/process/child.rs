@@ -95,7 +95,7 @@ impl Child {
         }
         Err(match self.ended() {
             Some(how) => AdapterTrouble::new(TroubleKind::Crash, format!("it ended ({how})")),
-            None => AdapterTrouble::new(TroubleKind::Hang, "it does not read what it is told"),
+            None => AdapterTrouble::new(TroubleKind::Hang, "it does not read its input"),
         })
     }
 
@@ -168,7 +168,10 @@ impl Child {
             }
             if Instant::now() >= until {
                 let left: Vec<String> = left.into_iter().map(command_of).collect();
-                return Err(format!("{limit} there still were: {}", left.join(", ")));
+                return Err(format!(
+                    "{limit} these processes were still running: {}",
+                    left.join(", ")
+                ));
             }
             std::thread::sleep(LOOK);
         }
@@ -196,7 +199,7 @@ impl Child {
         match (status.exit_status(), status.terminating_signal()) {
             (Some(status), _) => Some(format!("exit status {status}")),
             (None, Some(signal)) => Some(format!("signal {signal}")),
-            (None, None) => Some("nobody knows how".into()),
+            (None, None) => Some("unknown exit".into()),
         }
     }
 

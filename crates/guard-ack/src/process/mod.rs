@@ -282,7 +282,7 @@ impl AdapterProcess {
         }
         let is_beside = beside.is_some_and(|beside| value.get("id") == Some(&beside.id));
         if !is_beside && value.get("id") != Some(id) {
-            return Err(bad("an answer to what was not asked".into()));
+            return Err(bad("an answer to a request that was not made".into()));
         }
         let answer = match (value.get("result"), value.get("error")) {
             (Some(result), None) => Ok(result.clone()),
@@ -332,7 +332,7 @@ impl AdapterProcess {
         let (Some(world), Some(_)) = (&mut talk.world, &talk.beside) else { return Ok(()) };
         let Some(session) = request.params.get("session").and_then(Value::as_str) else {
             let message = format!(
-                "two runs go on, and its `{}` does not say for which `session` it asks",
+                "two runs are active, and its `{}` does not name a `session`",
                 request.method
             );
             return Err(AdapterTrouble::new(TroubleKind::Message, message));
@@ -354,7 +354,8 @@ impl AdapterProcess {
                 match world.model(&ask.messages) {
                     Ok(turn) => json!(turn),
                     Err(_) => {
-                        let error = json!({ "code": "script_ended", "message": "the model is not there any more" });
+                        let error =
+                            json!({ "code": "script_ended", "message": "the model has ended" });
                         return self.tell(&json!({ "id": id, "error": error }));
                     }
                 }

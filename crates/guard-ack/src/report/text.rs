@@ -88,7 +88,7 @@ pub fn text(report: &AckReport, command: &str) -> String {
     }
     if report.is_nothing_judged() {
         let declares = if report.adapter.capabilities.values().any(|declared| *declared) {
-            "nothing that these cases need"
+            "no capability that these cases need"
         } else {
             "no capability at all"
         };

@@ -64,7 +64,7 @@ fn a_typo_has_its_line_and_a_near_miss() {
     check(
         "tool = \"t\"",
         "tool = \"t\", takes = \"5 min\"",
-        "7: `5 min` is no duration; write `30s`, `5m` or `1h30m`",
+        "7: `5 min` is not a duration; write `30s`, `5m` or `1h30m`",
     );
 }
 

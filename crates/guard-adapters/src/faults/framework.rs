@@ -79,11 +79,11 @@ pub(super) const TABLE: &[Spec] = faults! {
         |_, call| Ok(format!("there is no tool {}", call.tool)),
     );
     "refusals-end-loop" "GATE-18" "ends the loop when the framework refuses a second call" => Box::new(Retries::default());
-    "malformed-is-empty" "GATE-19" "takes arguments that are no object for none" => instead::call(|harness, call| {
+    "malformed-is-empty" "GATE-19" "treats arguments that are not an object as no arguments" => instead::call(|harness, call| {
         let args = if call.args.is_object() { call.args.clone() } else { json!({}) };
         Faithful.call(harness, &ModelCall { args, ..call.clone() })
     });
-    "malformed-ends-run" "GATE-19" "ends the run at arguments that are no object" => instead::call(|harness, call| {
+    "malformed-ends-run" "GATE-19" "ends the run when arguments are not an object" => instead::call(|harness, call| {
         if call.args.is_object() {
             Faithful.call(harness, call)
         } else {

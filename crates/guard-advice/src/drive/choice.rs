@@ -43,7 +43,7 @@ impl Choice {
             Ok(json @ Json::Object(_)) => json,
             Ok(json) => return Err(format!("the reply is {}, not an object", json.kind())),
             Err(error) => {
-                contract::read(text)?.ok_or_else(|| format!("the reply is no JSON: {error}"))?
+                contract::read(text)?.ok_or_else(|| format!("the reply is not JSON: {error}"))?
             }
         };
         let reasoning = match json.get("reasoning") {
@@ -102,7 +102,7 @@ mod tests {
         check(r#"{"action":"f","args":{"n":1}}"#, r#"f {"n":1}"#);
         check(r#"{"action":"f","args":null,"stop":false}"#, "f");
         check(r#"{"stop":true,"reasoning":"done"}"#, "stop done");
-        check("I think", "error: the reply is no JSON: expected a value at line 1, column 1");
+        check("I think", "error: the reply is not JSON: expected a value at line 1, column 1");
         check("```json\n{\"action\":\"f\"}\n```", "f");
         check(
             "I choose:\n```json\n{\"action\":\"f\",\"args\":{\"n\":1}}\n```\nbecause",

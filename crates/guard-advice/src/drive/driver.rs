@@ -235,7 +235,7 @@ impl<'d, 'o> Driver<'d, 'o> {
     /// Replaces an invalid choice by the best action that is ready, or by one that only has to
     /// become ready.
     fn instead(&mut self, advice: &Advice, why: &str, round: &mut Round) -> DriveEnd<()> {
-        self.say(format!("your choice was not taken: {why}"));
+        self.say(format!("your choice was not accepted: {why}"));
         round.invalid = Some(report::cut(why));
         let unready = |action: &&Action| {
             let only = action.needs.iter().all(|need| need.code == Code::NotReady);
@@ -313,5 +313,5 @@ fn only_unready(round: &Round) -> bool {
 
 /// Returns the end for an outcome that belongs to another event.
 fn strange() -> End {
-    End::Error("the kernel answers another event".into())
+    End::Error("the kernel answered a different event".into())
 }

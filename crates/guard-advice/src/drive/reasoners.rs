@@ -68,7 +68,7 @@ impl<R: BufRead, W: Write> Reasoner for JsonLines<R, W> {
     fn choose(&mut self, situation: &Situation<'_>) -> Reply {
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Reply::TimedOut,
-            _ => Reply::Failed(format!("the reasoner cannot be spoken to: {error}")),
+            _ => Reply::Failed(format!("cannot communicate with the reasoner: {error}")),
         };
         if let Err(error) = self.write(situation) {
             return failed(error);
@@ -84,7 +84,7 @@ impl<R: BufRead, W: Write> Reasoner for JsonLines<R, W> {
                 }
                 Err(error) => failed(error),
             },
-            Ok(NextLine::End) => Reply::Failed("the reasoner has gone".into()),
+            Ok(NextLine::End) => Reply::Failed("the reasoner has ended".into()),
             Err(error) => failed(error),
         }
     }

@@ -9,13 +9,11 @@ use guard_plan::words;
 pub(super) fn answers(plan: &Plan, page: &mut MarkdownPage) {
     page.block("## What the guard answers");
     page.item("allow: the call runs.");
-    page.item("deny: it did not run. Each reason has a code, the rule that says it, and often what would help.");
+    page.item("deny: it did not run. Each reason has a code, the rule that refused it, and often a way to help.");
     if can(plan, Code::Approval) || can(plan, Code::Gated) {
         page.item("ask: a person must approve exactly this call, name and arguments. Propose it again, unchanged, when that is done.");
     }
-    page.item(
-        "wait: an unfinished call is in the way. Propose it again when that one has finished.",
-    );
+    page.item("wait: an unfinished call blocks it. Propose it again when that one has finished.");
     page.block(
         "The same call in the same state gets the same answer: do not repeat a denied one unchanged, and do not look for \
          a way around. Reasons:",

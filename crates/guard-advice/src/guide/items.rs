@@ -22,7 +22,7 @@ pub(super) fn items(plan: &Plan, page: &mut MarkdownPage) {
     }
     let mut transitions = plan.lifecycles.iter().flat_map(|items| &items.transitions);
     if transitions.any(|t| t.evidence && t.actor == Actor::Agent) {
-        page.lead("A `lifecycle evidence` says exactly one of:");
+        page.lead("A `lifecycle evidence` has exactly one of:");
         page.item("`call`: the id of a call of this session that succeeded");
         page.item("`file`: a file that exists; with `sha256`: that has this hash");
     }
@@ -83,7 +83,7 @@ fn served(plan: &Plan, items: &Lifecycle, tool: &Tool, page: &mut MarkdownPage) 
 }
 
 fn criteria(plan: &Plan, items: &Lifecycle, page: &mut MarkdownPage) {
-    page.lead("A `lifecycle criterion` is checked by the harness, and says exactly one of:");
+    page.lead("A `lifecycle criterion` is checked by the harness, and has exactly one of:");
     for kind in &items.criteria {
         page.item(match kind {
             CriterionKind::File => "`file`: a file that exists".into(),

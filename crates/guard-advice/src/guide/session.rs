@@ -10,9 +10,9 @@ use guard_plan::{decimal, time};
 pub(super) fn opening(plan: &Plan, page: &mut MarkdownPage) {
     page.block(format!("# Your tools, under the guard `{}`", plan.guard));
     let others = if plan.default_allow {
-        "Other tools than those below may be called too, within the bounds of the session."
+        "Tools other than those below may be called too, within the bounds of the session."
     } else {
-        "There are no other tools than those below."
+        "There are no tools other than those below."
     };
     page.block(format!(
         "Every call is judged before it runs. A call that is refused does not run, changes nothing and costs nothing, \
@@ -38,7 +38,7 @@ pub(super) fn state(plan: &Plan, page: &mut MarkdownPage) {
     let shows = Shows { plan, tool: None, ranges: &[] };
     if !plan.state.is_empty() {
         page.block("## What the guard keeps");
-        page.block("It changes by your successful calls only, as said under each tool.");
+        page.block("It changes only through your successful calls, as described under each tool.");
         for var in &plan.state {
             let init = code(&words::typed(&shows, &var.init, Some(var.ty)));
             let ty = words::plain(plan, var.ty);
@@ -61,13 +61,13 @@ fn facts(plan: &Plan, page: &mut MarkdownPage) {
         return;
     }
     page.block("## What the guard has learned");
-    page.block("It believes these sources only. A value from elsewhere does not become known by being repeated.");
+    page.block("It learns only from these sources. Repeating a value from elsewhere does not make it known.");
     for (id, fact) in (0..).zip(&plan.facts) {
         let mut from = Vec::new();
         for source in plan.sources.iter().filter(|s| s.learns.iter().any(|l| l.fact == id)) {
             from.push(match source.kind {
                 SourceKind::Start => "what the session was opened with".to_owned(),
-                SourceKind::Prompt => "what the user says".to_owned(),
+                SourceKind::Prompt => "the user's prompts".to_owned(),
             });
         }
         let teaches = plan.tools.iter().filter(|t| t.learns.iter().any(|l| l.fact == id));
@@ -106,7 +106,9 @@ pub(super) fn completion(plan: &Plan, page: &mut MarkdownPage) {
         return;
     };
     page.block("## Before you stop");
-    page.block("All of this must hold. A stop before that is blocked, and says what is missing.");
+    page.block(
+        "All of this must hold. An earlier stop is blocked, and the answer lists what is missing.",
+    );
     for (depth, check) in session::checks(plan, &completion.checks) {
         page.deeper(depth, check);
     }

@@ -153,7 +153,9 @@ fn phrase(about: PhraseSubject, text: &str) -> String {
         PhraseSubject::Gate => text.to_string(),
         PhraseSubject::Ready => format!("only when the probe {text} answers true"),
         PhraseSubject::Learn => format!("its result teaches the guard {text}"),
-        PhraseSubject::Reconcile => format!("afterwards {text} must hold, or the session halts"),
+        PhraseSubject::Reconcile => {
+            format!("afterwards {text} must hold; otherwise the session halts")
+        }
         PhraseSubject::Observe | PhraseSubject::ObserveWarn => format!("its result sets {text}"),
         PhraseSubject::Transform => format!("must be called with {text}"),
         PhraseSubject::Private => format!("private {text}"),

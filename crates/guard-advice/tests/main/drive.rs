@@ -157,7 +157,7 @@ fn invalid_choices_fall_back() {
         assert_eq!((report.end, run.tools.ran), (End::Stopped, vec!["a".to_owned()]));
     };
     let text = |text: &str| Reply::Text(text.into());
-    check(text("Sure! I would"), "the reply is no JSON: expected a value at line 1, column 1");
+    check(text("Sure! I would"), "the reply is not JSON: expected a value at line 1, column 1");
     check(text(B), "requires: `b` requires `a` (call `a` first)");
     check(
         text(r#"{"action": "wipe_disk"}"#),
@@ -165,7 +165,7 @@ fn invalid_choices_fall_back() {
     );
     check(
         text(r#"{"action": "a", "args": {"force": true}}"#),
-        "invalid_arguments: `force`: is no parameter; there are none (`a` takes ())",
+        "invalid_arguments: `force`: is not a parameter; there are none (`a` takes ())",
     );
     check(Reply::TimedOut, "the reasoner took too long");
     check(Reply::Failed("gone".into()), "gone");
@@ -377,7 +377,7 @@ fn json_lines() {
     let invalid: Vec<_> =
         report.rounds.iter().map(|round| round.invalid.as_deref().unwrap_or("")).collect();
     assert_eq!(invalid[0], "requires: `b` requires `a` (call `a` first)");
-    assert_eq!(invalid[1], "the reply is no JSON: expected a value at line 1, column 1");
+    assert_eq!(invalid[1], "the reply is not JSON: expected a value at line 1, column 1");
     assert_eq!(report.end, End::GoalReached);
     let lines: Vec<Json> = String::from_utf8(written)
         .unwrap()
@@ -415,10 +415,10 @@ fn long_lines_and_silence() {
     assert_eq!(
         invalid,
         [
-            "the reply is no JSON: expected a value at line 1, column 1",
+            "the reply is not JSON: expected a value at line 1, column 1",
             "the reply is longer than 1048576 bytes",
             "",
-            "the reasoner has gone",
+            "the reasoner has ended",
         ]
     );
 }

@@ -28,9 +28,9 @@ pub(crate) fn transform_of_part(span: Span, param: &str) -> Diagnostic {
 }
 
 pub(crate) fn because_of_result(span: Span) -> Diagnostic {
-    Diagnostic::error("G0212", span, "nobody reads the `because` of a changed result")
+    Diagnostic::error("G0212", span, "the `because` of a changed result is never shown")
         .label("the agent is not told that it reads another value")
-        .help("leave it out, or say it in a `///` comment")
+        .help("leave it out, or write it in a `///` comment")
 }
 
 pub(crate) fn requirement_cycle(cycle: &[(&str, Span)]) -> Diagnostic {
@@ -38,7 +38,7 @@ pub(crate) fn requirement_cycle(cycle: &[(&str, Span)]) -> Diagnostic {
         cycle.iter().map(|(n, _)| *n).chain(cycle.first().map(|(n, _)| *n)).collect();
     let first = cycle.first().map(|(_, s)| *s).unwrap_or_default();
     let mut d =
-        Diagnostic::error("G0302", first, format!("requirements in a circle: {}", chain(&names)))
+        Diagnostic::error("G0302", first, format!("circular requirements: {}", chain(&names)))
             .label(format!("`{}` requires `{}`", names[0], names.get(1).unwrap_or(&names[0])));
     for (at, (name, span)) in cycle.iter().enumerate().take(16).skip(1) {
         d = d.also(*span, format!("`{name}` requires `{}`", names[at + 1]));
@@ -80,7 +80,7 @@ pub(crate) fn policy_parameter(
     Diagnostic::error(
         "G0306",
         span,
-        format!("the policy `{policy}` speaks of `{name}`, which `{tool}` does not have"),
+        format!("the policy `{policy}` refers to `{name}`, which `{tool}` does not have"),
     )
     .also(declared, format!("`{tool}` is declared here, without a parameter or `let` `{name}`"))
     .help(format!("a policy may name only parameters and `let`s that every tool it governs has; leave the tool out, or add one, such as `let {name} = …`"))
@@ -102,9 +102,9 @@ pub(crate) fn library_parameter(
     Diagnostic::error(
         "G0306",
         tool_span,
-        format!("the policy `{policy}` speaks of `{name}`, which `{tool}` does not have"),
+        format!("the policy `{policy}` refers to `{name}`, which `{tool}` does not have"),
     )
-    .also(asked, "the library asks here")
+    .also(asked, "the library uses it here")
     .help(format!(
         "call the parameter `{name}`, write `let {name} = …` in the tool, or remove the tag that puts the tool under the policy"
     ))
@@ -127,8 +127,8 @@ pub(crate) fn two_meanings(
 
 pub(crate) fn unreachable_block(span: Span, by: Span) -> Diagnostic {
     Diagnostic::error("G0307", span, "this block is never reached")
-        .also(by, "this one always speaks first")
-        .help("the first block whose condition holds speaks: put the unconditional one last")
+        .also(by, "this one is always delivered first")
+        .help("only the first block whose condition holds is delivered: put the unconditional one last")
 }
 
 pub(crate) fn empty_any(span: Span) -> Diagnostic {
@@ -137,8 +137,8 @@ pub(crate) fn empty_any(span: Span) -> Diagnostic {
 }
 
 pub(crate) fn said_twice(what: &str, span: Span, first: Span) -> Diagnostic {
-    Diagnostic::error("G0309", span, format!("{what} is said twice"))
-        .also(first, "first said here")
+    Diagnostic::error("G0309", span, format!("{what} is given twice"))
+        .also(first, "first given here")
         .help("keep one of them")
 }
 
@@ -157,7 +157,7 @@ pub(crate) fn lifecycle(span: Span, why: String, help: &str) -> Diagnostic {
 
 pub(crate) fn too_many_ranges(span: Span, most: usize) -> Diagnostic {
     Diagnostic::error("G0316", span, format!("a clause iterates over at most {most} collections"))
-        .help("say it in several steps, or take a flat list")
+        .help("write it in several steps, or use a flat list")
 }
 
 pub(crate) fn limit_of_nothing(span: Span) -> Diagnostic {
@@ -180,7 +180,7 @@ pub(crate) fn ask_in_flight(span: Span, role: &str) -> Diagnostic {
 
 pub(crate) fn count_of_nothing(span: Span, what: &str) -> Diagnostic {
     Diagnostic::error("G0313", span, format!("{what} must be at least 1"))
-        .help("write a greater one, or remove the clause")
+        .help("write a larger one, or remove the clause")
 }
 
 pub(crate) fn contract(span: Span, why: String, help: &str) -> Diagnostic {
@@ -217,7 +217,7 @@ pub(crate) fn misfit(span: Span, why: String, help: &str) -> Diagnostic {
 }
 
 pub(crate) fn json_name(span: Span, why: &str, help: &str) -> Diagnostic {
-    Diagnostic::error("G0327", span, format!("{why} is no name in JSON")).help(help)
+    Diagnostic::error("G0327", span, format!("{why} is not a name in JSON")).help(help)
 }
 
 pub(crate) fn unknown_test<'a>(title: &Ident, known: impl Iterator<Item = &'a str>) -> Diagnostic {
@@ -303,12 +303,12 @@ pub(crate) fn too_many_clauses(span: Span, bound: usize) -> Diagnostic {
 
 pub(crate) fn untrusted_learn(span: Span, tool: &str, declared: Span, partly: bool) -> Diagnostic {
     if partly {
-        let message = format!("not everything that this reads of `{tool}` is trusted");
+        let message = format!("this reads parts of the result of `{tool}` that are not trusted");
         return Diagnostic::error("G0317", span, message).also(declared, "declared here").help(
             "learn from trusted parts only. A `for` reads the list itself, too: `trusted m.PART for m in LIST` trusts it with a part of each element, `… when CONDITION` with a part of some; parts can be told apart with `returns TYPE`",
         );
     }
-    Diagnostic::error("G0317", span, format!("`{tool}` is not trusted, so its result teaches nothing"))
+    Diagnostic::error("G0317", span, format!("`{tool}` is not trusted, so nothing can be learned from its result"))
         .also(declared, "declared here, without `trusted`")
         .help("add `trusted` if nobody outside can choose what it returns; otherwise learn from something else")
 }
@@ -337,9 +337,9 @@ pub(crate) fn learn_of_untrusted(span: Span, what: &str, origin: Span) -> Diagno
     Diagnostic::error(
         "G0317",
         span,
-        format!("{what} may hold what is not trusted, and this learns from it"),
+        format!("{what} may hold untrusted values, and this learns from it"),
     )
-    .also(origin, "what is not trusted comes from here")
+    .also(origin, "the untrusted value comes from here")
     .help("learn from trusted results only, directly or through variables that nothing else writes or clears (`undecoded keep`)")
 }
 
@@ -347,7 +347,7 @@ pub(crate) fn learn_of_untrusted(span: Span, what: &str, origin: Span) -> Diagno
 pub(crate) fn learn_of_failure(span: Span, tool: &str, declared: Span) -> Diagnostic {
     let message = format!("this learns where `{tool}` has not succeeded");
     Diagnostic::error("G0317", span, message)
-        .label("a result that does not decode is no success")
+        .label("a call whose result does not decode has not succeeded")
         .also(declared, "not everything that this returns is trusted")
         .help(format!("ask for `called({tool})`, or add `trusted` if nobody outside can choose what it returns"))
 }
@@ -356,14 +356,14 @@ pub(crate) fn learn_of_argument(span: Span, what: &str) -> Diagnostic {
     let message = format!("the agent chooses {what}, and this learns it");
     Diagnostic::error("G0317", span, message)
         .label("no column of this row, and no `when`, reads the result alone")
-        .help("learn a part of the result beside the argument, or add `when` with what the result says of it")
+        .help("learn a part of the result as well as the argument, or add a `when` that compares the argument with the result")
 }
 
 pub(crate) fn learn_of_private(span: Span) -> Diagnostic {
     let message =
         "this learns from an answer of `may_read`, which depends on what others have written";
     Diagnostic::error("G0317", span, message).help(
-        "whoever writes a private text decides what stands in it: learn from trusted results only",
+        "whoever writes a private text decides what it contains: learn from trusted results only",
     )
 }
 
@@ -376,7 +376,7 @@ pub(crate) fn initial_state(span: Span, why: String, other: Option<(Span, &str)>
 }
 
 pub(crate) fn secret_leaves(span: Span) -> Diagnostic {
-    Diagnostic::error("G0217", span, "a secret would be written where nothing hides it")
+    Diagnostic::error("G0217", span, "a secret would be written to a place that is not secret")
         .label("reads something marked `secret`")
         .help("write it to a record field or a fact column marked `secret`, or write only whether it is the right one")
 }
@@ -404,9 +404,7 @@ pub(crate) fn not_proved(
         (true, _) => d.help(
             "an observation cannot be refused: give the variable a type that keeps it in bounds",
         ),
-        (false, []) if hard => {
-            d.help("the prover gave up: simpler conditions, or fewer of them, may do")
-        }
+        (false, []) if hard => d.help("the prover gave up: use simpler or fewer conditions"),
         (false, []) => d.help(
             "add conditions from which it follows, or drop `proved`: then each call is checked",
         ),
@@ -443,7 +441,7 @@ pub(crate) fn property_not_proved(
 
 pub(crate) fn budget_never_charged(span: Span, unit: &str) -> Diagnostic {
     Diagnostic::error("G0320", span, format!("nothing charges the budget `{unit}`"))
-        .label("it would never be used up")
+        .label("it can never be used up")
         .help(format!(
             "say with `costs … {unit}` what a call costs, or write `budget {unit} = … host` if the host \
              reports what is spent"
@@ -451,7 +449,7 @@ pub(crate) fn budget_never_charged(span: Span, unit: &str) -> Diagnostic {
 }
 
 pub(crate) fn statement_without_key(span: Span, name: &str) -> Diagnostic {
-    Diagnostic::error("G0333", span, format!("the statement `{name}` says nothing")).help(format!(
+    Diagnostic::error("G0333", span, format!("the statement `{name}` has no key")).help(format!(
         "give it a key to be read by, as in `statement {name}(id: string) approval ROLE`"
     ))
 }
@@ -460,25 +458,21 @@ pub(crate) fn statement_left_open(span: Span, param: &str) -> Diagnostic {
     Diagnostic::error(
         "G0333",
         span,
-        format!("a statement leaves nothing open, and `{param}` may be missing"),
+        format!("every parameter of a statement must have a value, and `{param}` may be missing"),
     )
     .help("remove the `?`, or write two statements")
 }
 
 pub(crate) fn stated_elsewhere(span: Span, name: &str) -> Diagnostic {
-    Diagnostic::error(
-        "G0333",
-        span,
-        format!("only a call of `{name}` says this, and its role approves it"),
-    )
-    .help("write to a variable of your own; what was stated may only be removed")
+    Diagnostic::error("G0333", span, format!("only an approved call of `{name}` writes this"))
+        .help("write to another variable; a stated value may only be removed")
 }
 
 pub(crate) fn secret_statement(span: Span, param: &str) -> Diagnostic {
     Diagnostic::error(
         "G0333",
         span,
-        format!("what is stated is on record, and `{param}` is secret"),
+        format!("statements are recorded in the clear, and `{param}` is secret"),
     )
     .help("remove `secret`, or leave it out of the statement")
 }

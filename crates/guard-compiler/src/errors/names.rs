@@ -36,21 +36,21 @@ pub(crate) fn define_circle(what: &str, circle: &[(&str, Span)]) -> Diagnostic {
     let mut names: Vec<&str> = circle.iter().map(|(name, _)| *name).collect();
     names.extend(circle.first().map(|(name, _)| *name));
     let (_, last) = circle[circle.len() - 1];
-    let message = format!("a `{what}` stands for itself: {}", chain(&names));
+    let message = format!("a `{what}` refers to itself: {}", chain(&names));
     let mut d = Diagnostic::error("G0121", last, message).label("this closes the circle");
     for (name, span) in circle.iter().take(circle.len() - 1).take(8) {
-        d = d.also(*span, format!("`{name}` names the next here"));
+        d = d.also(*span, format!("`{name}` refers to the next one here"));
     }
-    d.help("an expression ends: repeat over a collection with `all`, `any`, `count` or `sum`")
+    d.help("expressions cannot be recursive: iterate over a collection with `all`, `any`, `count` or `sum`")
 }
 
 pub(crate) fn define_too_large(name: &Ident, nodes: u64, depth: u64) -> Diagnostic {
-    let message = format!("`{}` stands for too much", name.node);
+    let message = format!("`{}` expands to too much", name.node);
     written_out_too_large(name.span, message, nodes, depth)
 }
 
 pub(crate) fn use_too_large(span: Span, shown: &str, nodes: u64, depth: u64) -> Diagnostic {
-    written_out_too_large(span, format!("`{shown}` stands for too much"), nodes, depth)
+    written_out_too_large(span, format!("`{shown}` expands to too much"), nodes, depth)
 }
 
 fn written_out_too_large(span: Span, message: String, nodes: u64, depth: u64) -> Diagnostic {
@@ -65,11 +65,11 @@ fn written_out_too_large(span: Span, message: String, nodes: u64, depth: u64) ->
     };
     Diagnostic::error("G0122", span, message)
         .label(why)
-        .help("each use of a define is its whole expression: name an operand once, or keep a value in state")
+        .help("each use of a define is replaced by its whole expression: use an operand once, or keep a value in state")
 }
 
 pub(crate) fn uses_too_large(span: Span) -> Diagnostic {
-    let message = "the uses of defines stand for too much together";
+    let message = "together, the uses of defines expand to too much";
     Diagnostic::error("G0122", span, message)
         .label(format!("with this use it is more than {} nodes", grouped(MAX_ALL_NODES)))
         .help("use large tables in fewer places, or keep them in state")
@@ -82,19 +82,15 @@ pub(crate) fn cannot_use(span: Span, path: &str, why: &str) -> Diagnostic {
 
 pub(crate) fn use_cycle<'a>(span: Span, files: impl Iterator<Item = &'a str>) -> Diagnostic {
     let cycle: Vec<&str> = files.collect();
-    Diagnostic::error(
-        "G0104",
-        span,
-        format!("files use one another in a circle: {}", chain(&cycle)),
-    )
-    .label("this closes the circle")
-    .help("move what both need into a third file")
+    Diagnostic::error("G0104", span, format!("files use one another in a cycle: {}", chain(&cycle)))
+        .label("this closes the circle")
+        .help("move what both need into a third file")
 }
 
 pub(crate) fn used_guard(span: Span, path: &str, header: Span) -> Diagnostic {
-    Diagnostic::error("G0105", span, format!("`{path}` is a guard of its own"))
+    Diagnostic::error("G0105", span, format!("`{path}` is a guard itself"))
         .also(header, "named here")
-        .help("a used file brings items only: remove its `guard` line, or move what is shared into a file without one")
+        .help("a used file contains only items: remove its `guard` line, or move the shared items into a file without one")
 }
 
 pub(crate) fn unknown_library<'a>(
@@ -168,7 +164,7 @@ pub(crate) fn unknown_function<'a>(
     let d = Diagnostic::error("G0114", name.span, format!("unknown function `{}`", name.node));
     if matches!(name.node.as_str(), "pairs" | "zip") {
         return d
-            .label("it stands in a quantifier")
+            .label("it is part of a quantifier")
             .help(format!("write `all a, b in {}(…): …`", name.node));
     }
     suggest(
@@ -187,7 +183,7 @@ pub(crate) fn unknown_extractor<'a>(
     extractors: impl Iterator<Item = &'a str>,
 ) -> Diagnostic {
     let extractors: Vec<&str> = extractors.collect();
-    let message = format!("`{}` is no function that finds texts in a text", name.node);
+    let message = format!("`{}` is not a function that finds texts in a text", name.node);
     let d = Diagnostic::error("G0114", name.span, message);
     let help = format!("write {}", list(extractors.iter().copied()));
     suggest(d, name.span, meant(&name.node, extractors.into_iter()), &help)
@@ -268,7 +264,7 @@ pub(crate) fn ambiguous_variant<'a>(
         span,
         format!("`{name}` is a variant of several enums: {}", list(enums)),
     )
-    .help("compare it with a value of the enum that is meant, or put such a value first")
+    .help("compare it with a value of the intended enum, or put such a value first")
 }
 
 pub(crate) fn unknown_edition(span: Span, edition: &str) -> Diagnostic {
@@ -277,13 +273,13 @@ pub(crate) fn unknown_edition(span: Span, edition: &str) -> Diagnostic {
 }
 
 pub(crate) fn fact_as_target(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error("G0110", span, format!("the fact `{name}` is no state variable"))
+    Diagnostic::error("G0110", span, format!("the fact `{name}` is not a state variable"))
         .label("facts are taught by results and sources only")
-        .help("keep what calls change in a state variable, and ask for both; or `learn` the row again from a result")
+        .help("keep values that calls change in a state variable, and ask for both; or `learn` the row again from a result")
 }
 
 pub(crate) fn fact_as_value(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error("G0110", span, format!("the fact `{name}` is no value"))
+    Diagnostic::error("G0110", span, format!("the fact `{name}` is not a value"))
         .label("facts are asked for, row by row")
         .help(format!("ask `known {name}(…)` of a value, or `any row in {name}: …` of its rows"))
 }

@@ -7,7 +7,7 @@ use guard_syntax::span::Span;
 pub(crate) fn mismatch(span: Span, expected: &str, found: &str) -> Diagnostic {
     Diagnostic::error("G0201", span, format!("expected {expected}, found {found}"))
         .label(format!("this is {found}"))
-        .help("nothing converts silently: change this, or what is declared")
+        .help("there are no implicit conversions: change this value or the declared type")
 }
 
 pub(crate) fn operator(
@@ -31,7 +31,7 @@ pub(crate) fn operator(
 
 pub(crate) fn membership(span: Span, op: &str, repaired: &str) -> Diagnostic {
     let why = match op {
-        "in" | "contains" => format!("`{op}` has its sides the wrong way round"),
+        "in" | "contains" => format!("the operands of `{op}` are swapped"),
         _ => format!("`{op}` compares one value with a whole collection of them"),
     };
     Diagnostic::error("G0203", span, why).help(format!("write `{repaired}`")).fix(span, repaired)
@@ -42,9 +42,9 @@ pub(crate) fn membership(span: Span, op: &str, repaired: &str) -> Diagnostic {
 pub(crate) fn may_be_missing(span: Span, text: &str, condition: bool) -> Diagnostic {
     Diagnostic::error("G0204", span, format!("{text} may be missing here"))
         .label(if condition {
-            "where it is missing, the rule would not hold the call back"
+            "if it is missing, the rule would not refuse the call"
         } else {
-            "where it is missing, there is nothing to go on with"
+            "if it is missing, the rule cannot be evaluated"
         })
         .help(
             "say what a missing value means with `else`, test it with `is some`, or establish it with a \
@@ -70,7 +70,7 @@ pub(crate) fn missing_entry(
         format!("`deny unless {entry} is some` establishes it")
     };
     Diagnostic::error("G0204", span, format!("`{entry}` may be missing here"))
-        .label("there is nothing to change where it is missing, and the call would be denied")
+        .label("if it is missing, there is nothing to change, and the call would be denied")
         .help(match form {
             Some(form) => format!("write `{form}`; {establish}"),
             None => establish,
@@ -78,14 +78,14 @@ pub(crate) fn missing_entry(
 }
 
 pub(crate) fn empty_needle(span: Span) -> Diagnostic {
-    Diagnostic::error("G0218", span, "an empty text is looked for")
-        .label("an empty text is part of no text")
-        .help("write the text to look for, or ask `x == \"\"`")
+    Diagnostic::error("G0218", span, "search for an empty text")
+        .label("no text contains the empty text")
+        .help("write the text to search for, or compare with `x == \"\"`")
 }
 
 pub(crate) fn json_value(span: Span, what: &str) -> Diagnostic {
-    Diagnostic::error("G0205", span, format!("{what}, and `json` cannot be computed with")).help(
-        "declare what the tool gives with `returns TYPE`, or observe it into a typed variable",
+    Diagnostic::error("G0205", span, format!("{what}, and `json` has no operators")).help(
+        "declare the type of the tool's result with `returns TYPE`, or observe it into a typed variable",
     )
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn mixed_numbers(
     Diagnostic::error("G0206", span, format!("`{op}` mixes int and decimal"))
         .also(left, format!("this is {l}"))
         .also(right, format!("this is {r}"))
-        .help("nothing converts silently: write `decimal(…)` around the int")
+        .help("there are no implicit conversions: write `decimal(…)` around the int")
 }
 
 pub(crate) fn arguments(span: Span, message: String, signature: &str) -> Diagnostic {
@@ -125,7 +125,7 @@ pub(crate) fn keys_of_a_map(span: Span, refined: bool) -> Diagnostic {
     } else {
         (
             "the keys of a map are strings, ints, bools or variants of an enum",
-            "write `map<string, …>` with a text that stands for the key, or a fact with key columns",
+            "write `map<string, …>` with a text for each key, or a fact with key columns",
         )
     };
     impossible_type(span, why, help)
@@ -141,7 +141,7 @@ pub(crate) fn too_deep(span: Span, levels: usize) -> Diagnostic {
     impossible_type(
         span,
         &format!("values of this type would nest more than {levels} levels deep"),
-        "no argument nests that deep: refer to parts by an id instead",
+        "arguments cannot nest that deep: refer to parts by an id instead",
     )
 }
 
@@ -182,13 +182,13 @@ pub(crate) fn no_elements(span: Span, ty: &str) -> Diagnostic {
 
 pub(crate) fn no_rows(span: Span, fact: &str, keys: usize, columns: usize) -> Diagnostic {
     let why = if columns == keys {
-        "nothing is beside its key".into()
+        "it has no column besides its key".into()
     } else {
         format!("its key has {}", count(keys, "column"))
     };
     Diagnostic::error("G0213", span, format!("rows of `{fact}` cannot be looked up: {why}")).help(
         format!(
-            "ask `known {fact}(…)`, or give all key columns: `{fact}[a, b]`; a row has columns beside its key"
+            "ask `known {fact}(…)`, or give all key columns: `{fact}[a, b]`; the fact needs a column besides its key"
         ),
     )
 }
@@ -205,5 +205,5 @@ pub(crate) fn not_constant(span: Span) -> Diagnostic {
 
 pub(crate) fn bad_text(span: Span, text: &str, what: &str, why: &str) -> Diagnostic {
     let shown = if text.is_empty() { "an empty text".into() } else { format!("`{text}`") };
-    Diagnostic::error("G0216", span, format!("{shown} is no {what}: {why}"))
+    Diagnostic::error("G0216", span, format!("{shown} is not {what}: {why}"))
 }

@@ -12,7 +12,7 @@ pub(crate) fn default_allow(span: Span) -> Diagnostic {
 
 pub(crate) fn unused(what: &str, name: &Ident) -> Diagnostic {
     Diagnostic::warning("G0502", name.span, format!("the {what} `{}` is never used", name.node))
-        .help("remove it, or use it")
+        .help("remove it or use it")
 }
 
 pub(crate) fn shadow_let(span: Span, name: &str) -> Diagnostic {
@@ -32,16 +32,16 @@ pub(crate) fn shadow_description(span: Span) -> Diagnostic {
 pub(crate) fn unanchored(span: Span, pattern: &str, begins: bool, ends: bool) -> Diagnostic {
     let (what, help) = match (begins, ends) {
         (true, _) => (
-            "anything may follow what",
-            "end each alternative with `$`, or with `(?s:.*)$` where that is meant",
+            "any text may follow what",
+            "end each alternative with `$`, or with `(?s:.*)$` if any text may follow",
         ),
         (_, true) => (
-            "anything may precede what",
-            "begin each alternative with `^`, or with `^(?s:.*)` where that is meant",
+            "any text may precede what",
+            "begin each alternative with `^`, or with `^(?s:.*)` if any text may precede",
         ),
         _ => (
-            "anything may precede and follow what",
-            "write `^…$` around each alternative; where anywhere is meant, `contains`, or `^(?s:.*)` before and `(?s:.*)$` behind",
+            "any text may precede and follow what",
+            "write `^…$` around each alternative; to match anywhere, use `contains`, or `^(?s:.*)` before and `(?s:.*)$` after",
         ),
     };
     Diagnostic::warning("G0503", span, format!("{what} `/{pattern}/` matches")).help(help)
@@ -93,42 +93,40 @@ pub(crate) fn never_varies(span: Span, outcome: bool, why: &str, is_total: bool)
     let help = if is_total {
         "correct the bound or the operator, or remove the condition"
     } else {
-        "correct the bound or the operator; it refuses only what it cannot evaluate"
+        "correct the bound or the operator; the rule refuses only calls for which it cannot be evaluated"
     };
     Diagnostic::warning("G0509", span, format!("this comparison is always {outcome}: {why}"))
         .help(help)
 }
 
 pub(crate) fn never_called(span: Span, tool: &str, at: Span, why: &str) -> Diagnostic {
-    let found = Diagnostic::warning(
-        "G0510",
-        span,
-        format!("the tool `{tool}` can never be called: {why}"),
-    )
-    .help("repair what is in the way, or remove the tool: what is not declared is refused anyway");
-    if at == span { found } else { found.also(at, "this is in the way") }
+    let found =
+        Diagnostic::warning("G0510", span, format!("the tool `{tool}` can never be called: {why}"))
+            .help(
+                "repair what prevents it, or remove the tool: undeclared tools are refused anyway",
+            );
+    if at == span { found } else { found.also(at, "this prevents it") }
 }
 
 pub(crate) fn never_fires(span: Span, why: &str) -> Diagnostic {
     Diagnostic::warning("G0511", span, format!("this rule never fires: {why}"))
-        .help("say what it is to refuse, or remove it: it protects nothing")
+        .help("write what it should refuse, or remove it: it protects nothing")
 }
 
 pub(crate) fn only_faults(span: Span) -> Diagnostic {
-    let message =
-        "the condition of this rule is never true: it refuses only what it cannot evaluate";
+    let message = "the condition of this rule is never true: it refuses only calls for which it cannot be evaluated";
     Diagnostic::warning("G0511", span, message)
-        .help("say what it is to refuse, as in `deny when n == 0` before a division by `n`")
+        .help("write what it should refuse, as in `deny when n == 0` before a division by `n`")
 }
 
 pub(crate) fn shadowed_rule(span: Span, by: Span) -> Diagnostic {
-    Diagnostic::warning("G0512", span, "all that this refuses is refused by another rule")
+    Diagnostic::warning("G0512", span, "another rule refuses everything that this refuses")
         .also(by, "by this one")
-        .help("remove one of the two, or say here what the other one does not")
+        .help("remove one of the two, or write here what the other one does not refuse")
 }
 
 pub(crate) fn moot_limit(span: Span, limit: &str, unit: &str, budget: Span) -> Diagnostic {
-    let message = format!("`{limit}` is never reached: the budget of {unit} is used up before");
+    let message = format!("`{limit}` is never reached: the budget of {unit} is used up first");
     let found = Diagnostic::warning("G0513", span, message)
         .help("lower the limit, raise the budget, or remove one of the two");
     if budget == Span::default() { found } else { found.also(budget, "the budget") }
@@ -136,22 +134,22 @@ pub(crate) fn moot_limit(span: Span, limit: &str, unit: &str, budget: Span) -> D
 
 pub(crate) fn unreachable(span: Span, what: &str, why: &str) -> Diagnostic {
     Diagnostic::warning("G0514", span, format!("{what} cannot be reached: {why}"))
-        .help("give the agent a way there, or ask for less")
+        .help("let some call make it true, or require less")
 }
 
 pub(crate) fn silent_feedback(span: Span, provider: &str, why: &str) -> Diagnostic {
     Diagnostic::warning("G0515", span, format!("the feedback `{provider}` is never given: {why}"))
-        .help("say when it is due, or remove it")
+        .help("write a trigger that can happen, or remove it")
 }
 
 pub(crate) fn untaught(span: Span, fact: &str) -> Diagnostic {
-    let message = format!("the fact `{fact}` is asked for, and nothing teaches it");
+    let message = format!("rules use the fact `{fact}`, but nothing teaches it");
     Diagnostic::warning("G0516", span, message)
         .help(format!("add `learn {fact}(…)` to a trusted tool or a source"))
 }
 
 pub(crate) fn ungated(span: Span, tool: &str) -> Diagnostic {
-    let message = format!("`{tool}` cannot be undone, and nobody is asked before");
+    let message = format!("`{tool}` is irreversible, and no approval is required");
     Diagnostic::warning("G0517", span, message)
         .help("add `approval ROLE when …`, or `risk critical`, which asks for an authorisation of each call")
 }
@@ -200,7 +198,7 @@ pub(crate) fn chosen_trust(span: Span) -> Diagnostic {
 /// `requires T since A or B`, in which the alternative `B` has no `since`.
 pub(crate) fn bare_alternative(span: Span, bare: &str, first: &str) -> Diagnostic {
     let message =
-        format!("a call of `{bare}` alone meets this requirement, whatever becomes of `{first}`");
+        format!("a call of `{bare}` alone meets this requirement, with or without `{first}`");
     Diagnostic::warning("G0524", span, message).help(format!(
         "for `{first}` after both write two requirements, each with its own `since`; if `{bare}` alone is meant to be enough, write it first"
     ))
@@ -215,7 +213,7 @@ pub(crate) fn cased(span: Span, column: &str) -> Diagnostic {
 /// A rule that replaces the denial that every command has by default.
 pub(crate) fn command_default(span: Span, flag: &str, param: &str) -> Diagnostic {
     let message = format!(
-        "commands that are not `{flag}` pass where this rule leaves them out, for the denial that they have by default is gone"
+        "this rule replaces the default denial of commands that are not `{flag}`: those that it does not mention pass"
     );
     Diagnostic::warning("G0528", span, message).help(format!(
         "add `deny unless all c in commands({param}): c.{flag}`, or leave `{flag}` out of this rule"
@@ -223,9 +221,9 @@ pub(crate) fn command_default(span: Span, flag: &str, param: &str) -> Diagnostic
 }
 
 pub(crate) fn accepts_nothing(span: Span, code: &str) -> Diagnostic {
-    let message = format!("nothing here is warned of as `{code}`");
+    let message = format!("there is no warning `{code}` here");
     Diagnostic::warning("G0527", span, message)
-        .help("remove the comment, or write it before the element that is warned of")
+        .help("remove the comment, or write it before the element that the warning is about")
 }
 
 pub(crate) fn accepts_no_warning(span: Span, code: &str) -> Diagnostic {
@@ -236,15 +234,15 @@ pub(crate) fn accepts_no_warning(span: Span, code: &str) -> Diagnostic {
 
 pub(crate) fn accepts_without_reason(span: Span, code: &str) -> Diagnostic {
     Diagnostic::warning("G0527", span, "this accepts a warning without a reason")
-        .help(format!("say why: `// accept {code}: …`"))
+        .help(format!("give a reason: `// accept {code}: …`"))
 }
 
 /// A rule that no longer refuses anything once a row is evicted.
 pub(crate) fn lifted_by_eviction(span: Span, fact: &str, max: u64, teacher: Span) -> Diagnostic {
     let message = format!("this refuses nothing once a row of `{fact}` is forgotten");
     Diagnostic::warning("G0525", span, message)
-        .also(teacher, format!("once there are {} rows, the oldest goes for each new one", grouped(max)))
-        .help(format!("ask for what is allowed (`deny unless known …`), let calls teach no more rows than it holds (`limit N per session`), or let a full fact halt the session (`max {max} else halt`)"))
+        .also(teacher, format!("once there are {} rows, each new one replaces the oldest", grouped(max)))
+        .help(format!("ask for what is allowed (`deny unless known …`), limit the calls that teach rows (`limit N per session`), or let a full fact halt the session (`max {max} else halt`)"))
 }
 
 /// A rule that no longer refuses anything once a variable is cleared.
@@ -252,7 +250,7 @@ pub(crate) fn lifted_by_clearing(span: Span, var: &str, observer: Span) -> Diagn
     let message = format!("this refuses nothing once `{var}` is cleared");
     Diagnostic::warning("G0525", span, message)
         .also(observer, "a result that does not decode clears it")
-        .help(format!("say `undecoded keep` (or `halt`) where `{var}` is observed, or refuse where it is missing too"))
+        .help(format!("write `undecoded keep` (or `halt`) where `{var}` is observed, or also refuse when it is missing"))
 }
 
 /// A rule that no longer refuses anything after a call whose result does not decode.
@@ -260,8 +258,8 @@ pub(crate) fn lifted_by_undecoded(span: Span, tool: &str, declared: Span) -> Dia
     let message =
         format!("this refuses nothing after a call of `{tool}` whose result does not decode");
     Diagnostic::warning("G0529", span, message)
-        .also(declared, "such a call has run and is no success")
-        .help(format!("count the calls that have run (`calls({tool}) > 0`, `limit 1 per session`), or say `undecoded halt` in `{tool}`"))
+        .also(declared, "such a call has run but has not succeeded")
+        .help(format!("count the calls that have run (`calls({tool}) > 0`, `limit 1 per session`), or write `undecoded halt` in `{tool}`"))
 }
 
 /// A rule of a tool that refuses nothing if the tool's own result teaches nothing.
@@ -269,11 +267,11 @@ pub(crate) fn lifted_by_no_lesson(span: Span, tool: &str, fact: &str, lesson: Sp
     let message =
         format!("this refuses nothing after a call of `{tool}` whose result does not decode");
     Diagnostic::warning("G0529", span, message)
-        .also(lesson, format!("such a call has run and teaches `{fact}` nothing"))
-        .help(format!("say `undecoded halt` in `{tool}`, count its calls (`calls({tool}) > 0`), or refuse by what an `effect` writes"))
+        .also(lesson, format!("such a call has run but teaches nothing to `{fact}`"))
+        .help(format!("write `undecoded halt` in `{tool}`, count its calls (`calls({tool}) > 0`), or refuse by a variable that an `effect` writes"))
 }
 
 pub(crate) fn never_asked(span: Span, why: &str) -> Diagnostic {
-    Diagnostic::warning("G0518", span, format!("this approval is never asked for: {why}"))
-        .help("say when somebody is to be asked, or remove it: nobody looks at these calls")
+    Diagnostic::warning("G0518", span, format!("this approval is never requested: {why}"))
+        .help("write a condition that can be true, or remove it: nobody reviews these calls")
 }

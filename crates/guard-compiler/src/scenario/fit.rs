@@ -27,8 +27,8 @@ fn unfit(plan: &Plan, step: &ScenarioStep) -> Option<Diagnostic> {
             LoadedPlan::admits_beside(plan, condition).err()?;
             Some(errors::scenario(
                 step.span,
-                "no rule of this guard asks this, so a session does not remember it".into(),
-                "ask it in a rule, in shadow where it shall refuse nothing; or expect something else",
+                "no rule of this guard asks about this, so a session does not remember it".into(),
+                "ask about it in a rule (in shadow, if it must not refuse anything), or expect something else",
             ))
         }
         StepKind::Start(_, call) if is_served(plan, call) => Some(errors::scenario(

@@ -55,7 +55,7 @@ impl TypeChecker<'_, '_> {
         }
         match name.node.as_str() {
             "last" => {
-                let message = "`last` needs to know what of the call is asked".to_string();
+                let message = "`last` needs a parameter or `result`".to_string();
                 self.broken(
                     e.span,
                     errors::arguments(e.span, message, "last(tool).parameter, last(tool).result"),
@@ -165,7 +165,7 @@ impl TypeChecker<'_, '_> {
             return broken(span);
         };
         if !scope.place.asks() {
-            return self.misplaced(span, "what is known", scope);
+            return self.misplaced(span, "a fact", scope);
         }
         let fact = &self.program.facts[id];
         let columns = self.program.records[fact.row].fields.clone();
@@ -206,7 +206,7 @@ impl TypeChecker<'_, '_> {
         scope: &mut Scope,
     ) -> Expr {
         if !scope.place.asks() {
-            return self.misplaced(span, "what is known", scope);
+            return self.misplaced(span, "a fact", scope);
         }
         let (row, keys, name) = {
             let fact = &self.program.facts[id];
@@ -283,7 +283,7 @@ impl TypeChecker<'_, '_> {
             None => return None,
         };
         if !scope.place.asks() {
-            return Some(self.misplaced(e.span, "what was called before", scope));
+            return Some(self.misplaced(e.span, "earlier calls", scope));
         }
         Some(self.typed_history(&history, scope).unwrap_or_else(|| broken(e.span)))
     }
@@ -433,7 +433,7 @@ fn take_apart(e: &ast::Expr) -> Option<Result<AskedHistory<'_>, (String, Span, S
 /// The problem with `last N calls` in a place where it has no meaning.
 pub(super) fn last_calls_misplaced(span: Span) -> Diagnostic {
     let message =
-        "`last N calls` stands right after `calls(tool) within` or `failures(tool) within`"
+        "`last N calls` must directly follow `calls(tool) within` or `failures(tool) within`"
             .to_string();
     errors::arguments(span, message, "(failures(tool) within last 10 calls)")
 }
@@ -441,5 +441,5 @@ pub(super) fn last_calls_misplaced(span: Span) -> Diagnostic {
 /// Returns the number of `last N calls`.
 fn last_calls(text: &str) -> Result<u32, String> {
     let number = text.parse().ok().filter(|number| (1..=MAX_LAST_CALLS).contains(number));
-    number.ok_or_else(|| format!("is no whole number from 1 to {MAX_LAST_CALLS}"))
+    number.ok_or_else(|| format!("is not a whole number from 1 to {MAX_LAST_CALLS}"))
 }

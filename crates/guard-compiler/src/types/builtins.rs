@@ -26,7 +26,7 @@ impl TypeChecker<'_, '_> {
         let written = row.written();
         let asks_what_was_said = row.takes.contains(&ParamKind::Said);
         if asks_what_was_said && !scope.place.asks() {
-            return self.misplaced(span, "what the user named", scope);
+            return self.misplaced(span, "the user's words", scope);
         }
         let count = written - usize::from(folder_left_out);
         if args.len() != count || args.iter().any(|a| a.name.is_some()) {

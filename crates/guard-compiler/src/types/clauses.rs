@@ -320,7 +320,8 @@ impl<'a> TypeChecker<'a, '_> {
             asked.push((part.span, what));
         });
         for (span, name) in asked {
-            let help = "it is believed before any call: let it speak of state, history and budgets";
+            let help =
+                "a prior is evaluated before any call: it may read state, history and budgets";
             self.report(errors::wrong_place(span, &name, "a prior", help));
         }
         value
@@ -436,7 +437,7 @@ impl<'a> TypeChecker<'a, '_> {
             ast::LimitScope::InFlight => LimitScope::InFlight,
             ast::LimitScope::Identical => LimitScope::Identical,
         };
-        let whole = |text: &str| text.parse::<u32>().map_err(|_| "is no whole number of calls");
+        let whole = |text: &str| text.parse::<u32>().map_err(|_| "is not a whole number of calls");
         let Some(count) = self.literal(&limit.count, whole) else { return };
         if limit.success && scope == LimitScope::InFlight {
             return self.report(errors::success_in_flight(limit.count.span));

@@ -58,8 +58,8 @@ impl TypeChecker<'_, '_> {
                 continue;
             }
             for (flag, why) in [
-                ("certain", "what this command runs is known only when it runs: "),
-                ("literal", "a word of this command is known only when it runs: "),
+                ("certain", "what this command runs is only known at run time: "),
+                ("literal", "a word of this command is only known at run time: "),
             ] {
                 if !self.asks_of_command(tool, at as u32, flag) {
                     self.deny_unless_every(tool, at, flag, why, scope);

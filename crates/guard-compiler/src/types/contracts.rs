@@ -40,17 +40,17 @@ impl TypeChecker<'_, '_> {
             });
         if let Some((list, span)) = given {
             let why = format!(
-                "a session has no list `{list}`, so that nothing ever conforms to `{}`",
+                "a session has no list `{list}`, so nothing can conform to `{}`",
                 name.node
             );
             let help =
-                format!("declare `fact {list}(name: string)`, and learn it from what is trusted");
+                format!("declare `fact {list}(name: string)`, and learn it from a trusted source");
             self.report(errors::contract(name.span, why, &help).also(span, "refers to it"));
         }
         let record = self.program.contracts.get(at).map(|contract| contract.record);
         if record.is_some_and(|record| self.holds_secrets(&Type::Record(record))) {
             let why = format!(
-                "`{}` has secret members, and what a file holds stands in the record",
+                "`{}` has secret members, and the contents of a file appear in the record",
                 name.node
             );
             let help = "judge such a text with `guardc contract check`, outside of the session";
@@ -87,7 +87,7 @@ impl TypeChecker<'_, '_> {
                     let ty = self.ty(&field.ty);
                     if root != Root::Envelope {
                         let why = format!(
-                            "the document is no object, and `{}` is a member",
+                            "the document is not an object, and `{}` is a member",
                             field.name.node
                         );
                         let help = "declare the document as an object, or remove the member";
@@ -105,7 +105,7 @@ impl TypeChecker<'_, '_> {
                 ContractClause::Items { docs, path, list, wire } => {
                     if let ([name], true) = (&path[..], root != Root::Envelope) {
                         let why = format!(
-                            "the document is no object, and `{}` is a list in it",
+                            "the document is not an object, and `{}` is a list in it",
                             name.node
                         );
                         let help = "declare the document as an object, or remove the list";
@@ -190,7 +190,7 @@ impl TypeChecker<'_, '_> {
         let holds_lists = |outer: usize| lists[outer].partial.then_some(outer);
         let partial = list.partial.is_some();
         if let (Some(span), hir::ItemShape::Schema(..)) = (&list.partial, &shape) {
-            let why = "nobody knows which members of a schema's items are all".to_owned();
+            let why = "the complete list of members of a schema's items is not known".to_owned();
             self.report(errors::contract(span.0, why, "give the items a record type"));
         }
         if let Some(outer) = within.and_then(holds_lists) {
@@ -231,8 +231,8 @@ impl TypeChecker<'_, '_> {
             Ok(Json::Object(_) | Json::Bool(_)) => {}
             other => {
                 let why = match other {
-                    Ok(_) => format!("`{}` is no JSON Schema: it is no object", file.node),
-                    Err(error) => format!("`{}` is no JSON: {error}", file.node),
+                    Ok(_) => format!("`{}` is not a JSON Schema: it is not an object", file.node),
+                    Err(error) => format!("`{}` is not JSON: {error}", file.node),
                 };
                 let help = "name a file that holds a JSON Schema";
                 self.report(errors::contract(file.span, why, help));
@@ -281,7 +281,7 @@ impl TypeChecker<'_, '_> {
         };
         let def = &self.program.records[id];
         if def.union.is_some() {
-            let why = format!("no list of items lies within the items of a union, `{}`", def.name);
+            let why = format!("items of the union `{}` cannot contain a list of items", def.name);
             self.report(errors::contract(name.span, why, "judge the list with the item around it"));
             return None;
         }
@@ -347,7 +347,7 @@ impl TypeChecker<'_, '_> {
             match name.node.as_str() {
                 "depth" if (1..=MAX_DEPTH).contains(&small) => bounds.depth = small,
                 "depth" => {
-                    let why = format!("is no depth: between 1 and {MAX_DEPTH}");
+                    let why = format!("is not a depth: between 1 and {MAX_DEPTH}");
                     self.report(errors::literal(value.span, &value.node, &why));
                 }
                 "string" => bounds.string = size,

@@ -175,15 +175,14 @@ impl<'a> TypeChecker<'a, '_> {
             let mark = |p| Some((p, secret(p).or_else(|| marks(p).next())?));
             if let Some((param, word)) = define.params.iter().find_map(mark) {
                 let why = format!(
-                    "`{word}` marks no parameter of a define: what an argument is, it stays"
+                    "`{word}` is not allowed on a parameter of a define: an argument keeps its own marks"
                 );
                 let help = format!("remove `{word}`");
                 self.report(errors::refinement(param.span.0, &why, &help));
             }
             for ty in define.params.iter().map(|p| &p.ty).chain([&define.ty]) {
                 if let Some(refined) = refined(ty) {
-                    let why =
-                        "types of a define are not refined: nothing is checked when it is used";
+                    let why = "types of a define cannot be refined: a use does not check them";
                     let help = "remove the refinement; refine the parameter of the tool, the variable or the result";
                     self.report(errors::refinement(refined.span, why, help));
                 }

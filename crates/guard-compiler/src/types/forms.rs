@@ -43,7 +43,7 @@ impl TypeChecker<'_, '_> {
                 let read = read.filter(|places| *places <= most);
                 if read.is_none() {
                     let why = match most {
-                        0 => "an int has no places behind its point",
+                        0 => "an int has no decimal places",
                         _ => "a decimal is rounded to 0 to 6 places",
                     };
                     self.report(errors::misfit(
@@ -115,7 +115,7 @@ impl TypeChecker<'_, '_> {
         }
         let offset = time::parse_offset(&zone.node);
         if offset.is_none() {
-            let why = format!("`{}` is no offset from UTC", zone.node);
+            let why = format!("`{}` is not an offset from UTC", zone.node);
             let help = "write it as `\"+02:00\"` or `\"-05:00\"`; names of zones are not known";
             self.report(errors::misfit(zone.span, why, help));
         }

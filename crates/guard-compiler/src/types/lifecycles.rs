@@ -138,7 +138,8 @@ impl TypeChecker<'_, '_> {
         }
         let judged = |pass| lifecycle.transitions.iter().any(|t| t.criteria == Some(pass));
         if !lifecycle.criteria.is_empty() && !judged(true) {
-            let why = format!("nothing happens when the criteria of a `{}` pass", lifecycle.name);
+            let why =
+                format!("no transition follows when the criteria of a `{}` pass", lifecycle.name);
             let help = "add `harness verify: claimed -> verified when criteria pass`, or remove `criteria`";
             self.report(errors::lifecycle(lifecycle.span, why, help));
         }
@@ -176,7 +177,7 @@ impl TypeChecker<'_, '_> {
         let sources = transitions.iter().flat_map(|t| t.from.iter());
         for state in sources.chain(finals.iter().copied()) {
             if !reached.contains(&state.node.as_str()) {
-                let why = format!("the state `{}` is never reached", state.node);
+                let why = format!("the state `{}` is unreachable", state.node);
                 let help = format!("no transition leads there from `{}`", initial.node);
                 self.report(errors::lifecycle(state.span, why, &help));
             }

@@ -10,13 +10,13 @@ pub(crate) fn size(text: &str) -> Result<Option<u64>, String> {
     let (number, unit) = text.split_at(digits);
     let scale: u64 = match unit {
         "" => return Ok(None),
-        _ if unit.starts_with('.') => return Err("is no whole number".into()),
+        _ if unit.starts_with('.') => return Err("is not a whole number".into()),
         "B" => 1,
         "KiB" => 1 << 10,
         "MiB" => 1 << 20,
         "GiB" => 1 << 30,
         _ => {
-            return Err(format!("has the unknown unit `{unit}`: units are B, KiB, MiB, GiB"));
+            return Err(format!("has the unknown unit `{unit}`; the units are B, KiB, MiB, GiB"));
         }
     };
     let number: u64 = number.parse().map_err(|_| "is too large".to_string())?;
@@ -48,7 +48,7 @@ pub(crate) fn decimal(text: &str) -> Result<i64, String> {
 /// Returns the value of `5`.
 pub(crate) fn int(text: &str) -> Result<i64, String> {
     if text.contains('.') {
-        return Err("is no int: it has a fraction".into());
+        return Err("is not an int: it has a fraction".into());
     }
     text.parse().map_err(|_| "does not fit 64 bits".into())
 }

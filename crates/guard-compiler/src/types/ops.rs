@@ -160,7 +160,7 @@ impl TypeChecker<'_, '_> {
                 self.report(errors::membership(span, spelling, &repaired));
             }
             _ => {
-                let help = "both sides must have one type; nothing converts silently";
+                let help = "both sides must have the same type; there are no implicit conversions";
                 self.inapplicable(span, spelling, (a, l), Some((b, r)), help);
             }
         }

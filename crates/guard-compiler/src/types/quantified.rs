@@ -195,7 +195,7 @@ impl TypeChecker<'_, '_> {
         }
         let fact = self.names.facts.get(name)?;
         if !scope.place.asks() {
-            return Some(self.misplaced(over.span, "what is known", scope));
+            return Some(self.misplaced(over.span, "a fact", scope));
         }
         let declared = &self.program.facts[fact];
         let ty = Type::List(Type::Record(declared.row).into(), Some(declared.max));

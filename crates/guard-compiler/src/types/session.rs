@@ -76,7 +76,7 @@ impl TypeChecker<'_, '_> {
 
     /// Returns a whole number that is at least 1.
     pub(super) fn positive(&mut self, n: &ast::Literal, what: &str) -> Option<u32> {
-        let found = self.literal(n, |text| text.parse().map_err(|_| "is no whole number"));
+        let found = self.literal(n, |text| text.parse().map_err(|_| "is not a whole number"));
         if found == Some(0) {
             self.report(errors::count_of_nothing(n.span, what));
         }
@@ -110,7 +110,7 @@ impl TypeChecker<'_, '_> {
         let name = feedback.name.node.clone();
         let span = feedback.name.span;
         if feedback.blocks.is_empty() {
-            let why = format!("the feedback `{name}` has nothing to say");
+            let why = format!("the feedback `{name}` has no blocks");
             self.report(errors::impossible_type(span, &why, "write a block: `info: \"…\"`"));
         }
         hir::Feedback { name, span, triggers, blocks }
@@ -160,7 +160,7 @@ impl TypeChecker<'_, '_> {
             Ok(at) if path.node.starts_with('/') || at.starts_with("/workspace/") => {
                 return Some(path.node.clone());
             }
-            Ok(_) => "it lies outside the workspace".into(),
+            Ok(_) => "it is outside the workspace".into(),
         };
         self.report(errors::bad_text(path.span, &path.node, "file of the workspace", &why));
         None
@@ -219,7 +219,7 @@ impl TypeChecker<'_, '_> {
 
     /// Returns the exit status of a command.
     pub(super) fn exit_status(&mut self, exits: &ast::Literal) -> Option<u8> {
-        self.literal(exits, |text| text.parse().map_err(|_| "is no exit status: 0 to 255"))
+        self.literal(exits, |text| text.parse().map_err(|_| "is not an exit status: 0 to 255"))
     }
 
     fn judged(&mut self, e: &ast::Expr, scored: bool) -> CheckKind {
@@ -385,7 +385,7 @@ impl TypeChecker<'_, '_> {
         let up_to = self.lasting(up_to, "the longest wait");
         let factor = self.literal(factor, |text| match literal::decimal(text)? {
             factor if factor >= DECIMAL_ONE => Ok(factor),
-            _ => Err("makes waits shorter: begin at 1".to_string()),
+            _ => Err("a factor below 1 makes waits shorter: begin at 1".to_string()),
         })?;
         Some(Backoff { factor, up_to: up_to? })
     }

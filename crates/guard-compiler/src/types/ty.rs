@@ -389,7 +389,7 @@ impl TypeChecker<'_, '_> {
 
     /// Returns a number of elements, characters or rows.
     pub fn count(&mut self, max: &ast::Literal) -> Option<u64> {
-        let why = "is no whole number below 4,294,967,296";
+        let why = "is not a whole number below 4,294,967,296";
         self.literal(max, |text| text.parse::<u32>().map(u64::from).map_err(|_| why))
     }
 

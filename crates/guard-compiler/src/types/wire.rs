@@ -84,7 +84,7 @@ impl TypeChecker<'_, '_> {
             let other = names.unions.peek(&case.record.node).is_some()
                 || names.enums.peek(&case.record.node).is_some();
             self.report(if other {
-                let why = format!("`{}` is no record", case.record.node);
+                let why = format!("`{}` is not a record", case.record.node);
                 errors::untold(case.record.span, &why, "the cases of a union are records")
             } else {
                 errors::unknown_type(&case.record, known)
@@ -94,8 +94,7 @@ impl TypeChecker<'_, '_> {
         let twin = self.program.records[record].fields.iter().find(|field| field.wire == tag);
         if let Some(twin) = twin.cloned() {
             let why = format!("`{}` has a member `{tag}`, which is the tag", case.record.node);
-            let help =
-                "the tag stands beside the members of the record: name one of them otherwise";
+            let help = "the tag and the members of the record share one object: rename one of them";
             self.report(errors::untold(case.record.span, &why, help).also(twin.span, "the member"));
         }
         Some(record)

@@ -197,9 +197,9 @@ impl ContractEngine {
             }
         }
         if goes_on {
-            self.reject("the document goes on behind its brace");
+            self.reject("the document continues after its brace");
             self.forget_latest();
-            self.doubt(self.at, "the document goes on behind its brace");
+            self.doubt(self.at, "the document continues after its brace");
         }
         Some(!member)
     }
@@ -221,7 +221,7 @@ impl ContractEngine {
                 match list {
                     Some(list) => {
                         self.confirm();
-                        self.doubt(self.at, "an item stands outside of its list");
+                        self.doubt(self.at, "an item is outside of its list");
                         self.found_again = true;
                         self.open_list(list, self.at);
                         true

@@ -326,7 +326,7 @@ impl ContractEngine {
         }
         if self.around.place == LinePlace::Behind {
             if !self.draft.envelope {
-                self.reject("a sentence goes on behind its brace");
+                self.reject("a sentence continues after its brace");
             }
             if let Some(draft) = self.answer() {
                 draft.doubt.get_or_insert((at, IN_SENTENCE));

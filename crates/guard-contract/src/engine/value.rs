@@ -40,7 +40,7 @@ impl ContractEngine {
         if ended {
             return Some(read);
         }
-        let why = "where its value ends is unclear";
+        let why = "it is unclear where its value ends";
         let cut = rest.len() == next;
         let suspect = if string { 0 } else { len };
         Some(UnitReading::Broken(Irreparable {

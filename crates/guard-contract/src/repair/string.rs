@@ -45,14 +45,16 @@ impl Repairer<'_> {
             match byte {
                 b'\\' => self.escape()?,
                 // It may be the quote of another string, so that the text between them is JSON.
-                b'"' if self.beside_mark() => return self.bad("where the string ends is unclear"),
+                b'"' if self.beside_mark() => {
+                    return self.bad("it is unclear where the string ends");
+                }
                 b'"' => {
                     self.out.extend_from_slice(b"\\\"");
                     self.at += 1;
                 }
                 // A string in other quotes must end on its line, so a stray quote includes little
                 // text.
-                b'\n' if other => return self.bad("the string does not end on its line"),
+                b'\n' if other => return self.bad("the string is not closed on its line"),
                 b'\n' => self.control(b"\\n"),
                 b'\r' => self.control(b"\\r"),
                 b'\t' => self.control(b"\\t"),

@@ -378,7 +378,7 @@ pub fn judge(
             return Err(format!("what stands within an item is delivered: {}", item.value));
         }
         if matches!(kind, Kind::OneMark | Kind::TwoMarks) {
-            return Err(format!("it is no item of the document: {}", item.value));
+            return Err(format!("it is not an item of the document: {}", item.value));
         }
         let raw = &text[item.at.start as usize..item.at.end as usize];
         let loose = raw.trim_end_matches('}').trim_end().trim_end_matches(',').to_owned() + "}";

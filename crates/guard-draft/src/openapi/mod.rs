@@ -181,7 +181,7 @@ fn operations<'d>(document: &'d ApiDocument<'d>) -> Result<Vec<FoundOperation<'d
         }
         None => {
             return Err(ApiError::new("it has no `paths`").help(
-                "operations stand under `paths`; those of webhooks are no calls of an agent",
+                "operations are under `paths`; operations of webhooks are not calls of an agent",
             ));
         }
     };

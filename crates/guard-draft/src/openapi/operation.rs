@@ -169,7 +169,9 @@ fn parameters(
         found.iter().any(|parameter| parameter.place == "path" && parameter.name == name)
     };
     let missing = placeholders(operation.path).filter(|name| !described(name));
-    arguments.notes.extend(missing.map(|name| format!("{{{name}}} of the path is no parameter")));
+    arguments
+        .notes
+        .extend(missing.map(|name| format!("{{{name}}} of the path is not a parameter")));
     for parameter in found {
         let ApiParameter { name, place, json } = parameter;
         if security::is_credential(operation.document.json, place, name) {

@@ -71,7 +71,7 @@ impl YamlBuilder {
                 if self.expects_key() {
                     let merge = style == ScalarStyle::Plain && tag.is_none() && *text == *"<<";
                     return if merge {
-                        Err("merge keys (`<<`) are no part of YAML 1.2".into())
+                        Err("merge keys (`<<`) are not part of YAML 1.2".into())
                     } else {
                         self.key(&text)
                     };
@@ -131,7 +131,7 @@ impl YamlBuilder {
             self.open.last_mut()
         {
             if !keys.insert(text.into()) {
-                return Err(format!("the key `{text}` stands there twice"));
+                return Err(format!("the key `{text}` appears twice"));
             }
             *key = Some(text.into());
         }

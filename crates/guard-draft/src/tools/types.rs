@@ -168,7 +168,7 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
     /// Returns the type of a schema without a reference.
     fn single(&mut self, schema: &Json, place: SchemaPlace<'_>) -> TypeText {
         if has_more_members(schema) {
-            return self.unknown("branches beside members of its own", place);
+            return self.unknown("both branches and members of its own", place);
         }
         let is_typed = schema.get("type").is_some() || schema.get("properties").is_some();
         for key in ["anyOf", "oneOf"] {
@@ -276,7 +276,7 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
         let inner = SchemaPlace { path: &path, depth: place.depth + 1, param: None };
         let element = match schema.get("items") {
             Some(items @ Json::Object(_)) => self.element(items, inner),
-            Some(_) => self.unknown("items that are no schema", inner),
+            Some(_) => self.unknown("items that are not a schema", inner),
             None => TypeText::plain("json"),
         };
         let Some(mut ty) = collection("list<", &element) else {

@@ -113,7 +113,7 @@ impl<G: CallGate> McpProxy<G> {
 
     fn client_notification(&mut self, method: &str, json: &Json, line: Vec<u8>) {
         if method == "tools/call" || resembles(method, "tools/call") {
-            self.note("a `tools/call` without an id was not forwarded: nobody could be answered");
+            self.note("a `tools/call` without an id was not forwarded: no answer could be sent");
             return;
         }
         if method == "notifications/cancelled" {

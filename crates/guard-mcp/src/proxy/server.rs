@@ -187,7 +187,8 @@ impl<G: CallGate> McpProxy<G> {
             }
             ResultKind::InputRequired | ResultKind::Unknown => {
                 let settled = self.settle_failed(&call);
-                let text = "the result is withheld: it is of a kind that cannot be checked; the tool may have run";
+                let text =
+                    "the result is withheld: its kind cannot be checked; the tool may have run";
                 self.tell_failure(&call, text, &settled);
                 self.release_held();
             }

@@ -51,7 +51,7 @@ impl Decoder<'_> {
             (TypeDef::Map { key: keys, of, .. }, Value::Map(entries)) => {
                 entries.iter().try_for_each(|(key, value)| {
                     if keys.is_some_and(|ty| crate::map_key::value(self.types, ty, key).is_none()) {
-                        let message = format!("`{}` is no key", render::cut(key, 60));
+                        let message = format!("`{}` is not a key", render::cut(key, 60));
                         return Err(DecodeProblem { path: String::new(), message });
                     }
                     let step = || format!("[\"{}\"]", render::cut(key, 60));

@@ -70,7 +70,7 @@ fn scalars() {
     check(2, "\"abcd\"", "expected at most 3 characters, found 4");
     check(2, "\"a!\"", "\"a!\" does not match the pattern of its type");
     check(3, "\"a/../b\"", "\"/ws/b\"");
-    check(3, "\"\"", "a path is not empty");
+    check(3, "\"\"", "a path cannot be empty");
     check(4, "\"prod\"", "\"prod\"");
     check(4, "\"Prod\"", "expected one of dev, prod, found \"Prod\"");
     check(5, "null", "null");
@@ -88,7 +88,7 @@ fn composites() {
     check(
         7,
         "[{\"price\":1},{\"price\":-1,\"conut\":2}]",
-        "`[1].price`: expected decimal in 0.., found -1; `[1].conut`: is no field; did you mean `count`?",
+        "`[1].price`: expected decimal in 0.., found -1; `[1].conut`: is not a field; did you mean `count`?",
     );
     check(7, "[{\"price\":1},{\"price\":1},{\"price\":1}]", "expected at most 2 elements, found 3");
     check(7, "[{\"price\":1,\"token\":42}]", "`[0].token`: expected int in 1..=5, found a number");

@@ -130,18 +130,18 @@ fn verify(line: &str, seq: u64, prev: &Hash) -> Result<Hash, String> {
     let end = || line.len().checked_sub(HASH.len() + DIGITS + 2);
     let (body, tail) = end().and_then(|at| line.split_at_checked(at)).ok_or("it is cut")?;
     if !tail.starts_with(HASH) || !tail.ends_with("\"}") {
-        return Err("it does not end with its hash".into());
+        return Err("the line does not end with its hash".into());
     }
     let hash: Hash = Sha256::digest(body.as_bytes()).into();
     if tail[HASH.len()..HASH.len() + DIGITS] != hex::encode(&hash) {
-        return Err("it was changed: its hash is another".into());
+        return Err("it was changed: the hash does not match".into());
     }
     let record = Record::parse(line)?;
     if record.prev != hex::encode(prev) {
         return Err("it does not follow the record before it".into());
     }
     if record.seq != seq {
-        return Err(format!("its number is {}, not {seq}", record.seq));
+        return Err(format!("it has the number {}, not {seq}", record.seq));
     }
     Ok(hash)
 }

@@ -42,8 +42,8 @@ impl PlanChecker<'_> {
         let one = self.members(contract.record)?.len() == 1;
         match contract.root {
             Root::Envelope => Ok(()),
-            Root::Items => ensure(one && lists == 1, || "its document is no list".into()),
-            Root::Value => ensure(one && lists == 0, || "its document is no value".into()),
+            Root::Items => ensure(one && lists == 1, || "its document is not a list".into()),
+            Root::Value => ensure(one && lists == 0, || "its document is not a value".into()),
         }
     }
 
@@ -52,7 +52,7 @@ impl PlanChecker<'_> {
         self.ty(ty)?;
         match &self.plan.types[ty as usize] {
             TypeDef::Record { fields, .. } => Ok(fields),
-            _ => Err(format!("type {ty} is no record")),
+            _ => Err(format!("type {ty} is not a record")),
         }
     }
 
@@ -77,7 +77,7 @@ impl PlanChecker<'_> {
             before.filter(|earlier| (earlier.within, earlier.field) == (list.within, list.field));
         ensure(same.next().is_none(), || "it is there twice".into())?;
         let TypeDef::List { of, .. } = self.plan.types[field.ty as usize] else {
-            return Err("its field is no list".into());
+            return Err("its field is not a list".into());
         };
         let item = &self.plan.types[of as usize];
         match (&list.shape, item) {
@@ -98,7 +98,7 @@ impl PlanChecker<'_> {
                 }
                 Ok(())
             }
-            _ => Err("its items are no objects".into()),
+            _ => Err("its items are not objects".into()),
         }
     }
 

@@ -121,7 +121,7 @@ fn references(plan: &Plan, scope: &ExpressionScope<'_>, node: &Node) -> Validati
         Node::Map(entries) => super::unique(entries.iter().map(|(key, _)| &**key), "key"),
         Node::ToKey(_, ty) | Node::FromKey(_, ty) => {
             in_range(*ty, plan.types.len(), "type")?;
-            ensure(super::is_key(plan, *ty), || "a type that is no key of a map".into())
+            ensure(super::is_key(plan, *ty), || "a type that is not a key of a map".into())
         }
         Node::Param(id) => in_range(*id, scope.params, "parameter"),
         Node::State(id) => in_range(*id, plan.state.len(), "variable"),

@@ -23,7 +23,7 @@ pub fn meaning(code: Code) -> Meaning {
         ),
         Code::Requires => (
             "a call that must have succeeded before has not",
-            "Call what is missing first. If it is in flight already, wait for it.",
+            "First call what is missing. If it is in flight already, wait for it.",
         ),
         Code::Denied => (
             "a `deny` rule applies",
@@ -48,38 +48,38 @@ pub fn meaning(code: Code) -> Meaning {
             "Change the state first, or call with other arguments.",
         ),
         Code::Approval => (
-            "somebody in a role must approve exactly this call",
+            "a person in a role must approve exactly this call",
             "Ask for the approval, then call again.",
         ),
         Code::Gated => (
-            "the tool is irreversible and critical, and nobody has authorised this call",
+            "the tool is irreversible and critical, and this call is not authorised",
             "Ask for an approval of exactly this call, by any role.",
         ),
-        Code::NotReady => ("a probe says that something is not ready", "Wait, then call again."),
-        Code::Lifecycle => (
-            "an item's lifecycle does not permit the transition",
-            "Take the step that comes first.",
-        ),
+        Code::NotReady => ("a probe reports that something is not ready", "Wait, then call again."),
+        Code::Lifecycle => {
+            ("an item's lifecycle does not permit the transition", "Take the preceding step first.")
+        }
         Code::UnknownReference => {
-            ("a value refers to nothing known", "Use a value that a trusted source has given.")
+            ("a value refers to something unknown", "Use a value that a trusted source has given.")
         }
         Code::EvaluationError => (
             "a rule could not be evaluated, so the call is denied",
             "The message names the cause: an overflow, a missing value, a question without an answer.",
         ),
-        Code::Conflict => {
-            ("a call in flight may change what this one depends on", "Wait until it has settled.")
-        }
+        Code::Conflict => (
+            "a call in flight may change state that this one depends on",
+            "Wait until it has settled.",
+        ),
         Code::Halted => {
-            ("the session is halted", "Somebody must resume it; until then everything is denied.")
+            ("the session is halted", "A person must resume it; until then every call is denied.")
         }
         Code::PlanMismatch => (
-            "the optimized plan did not decide as the full plan does",
+            "the optimized plan and the full plan decided differently",
             "Call again: from here on the session stays on the full plan.",
         ),
         Code::BrokenProof => (
             "a proved invariant did not hold when it was checked again, so the session is halted",
-            "Somebody must resume it; from then on every invariant is checked at every call.",
+            "A person must resume it; from then on every invariant is checked at every call.",
         ),
     };
     let author = match code {

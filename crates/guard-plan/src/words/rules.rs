@@ -147,14 +147,14 @@ fn permits<'a>(shows: &Shows<'a>, tool: &'a Tool) -> Vec<RulePhrase<'a>> {
         let text = format!("{text}{}{why}", when(shows, &approval.when));
         out.push(RulePhrase { about: PhraseSubject::Approval, rule: Some(&approval.rule), text });
     }
-    let gate = "irreversible and critical: somebody must have approved exactly this call";
+    let gate = "irreversible and critical: a person must have approved exactly this call";
     if tool.is_gated() {
         out.push(RulePhrase { about: PhraseSubject::Gate, rule: None, text: gate.into() });
     }
     for risk in tool.gates() {
         let when = code(&risk.text);
         let text = format!(
-            "irreversible, and critical {when}: somebody must have approved exactly this call"
+            "irreversible, and critical {when}: a person must have approved exactly this call"
         );
         out.push(RulePhrase { about: PhraseSubject::Gate, rule: Some(&risk.rule), text });
     }

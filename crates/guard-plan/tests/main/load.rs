@@ -308,7 +308,7 @@ fn unsound_plans_are_refused() {
     refused(|p| p.types.push(TypeDef::Option { of: 4 }), "type 19: an option of an option");
     let keyed = |key| TypeDef::Map { key: Some(key), of: 0, max: None };
     refused(|p| p.types.push(keyed(19)), "type 19: refers to type 19 of 19");
-    refused(|p| p.types.push(keyed(4)), "type 19: its keys are no keys of a map");
+    refused(|p| p.types.push(keyed(4)), "type 19: its keys are not keys of a map");
     refused(|p| p.units.clear(), "there is no unit `calls`");
     let limit = |scope| Limit {
         rule: rule("t"),
@@ -343,7 +343,7 @@ fn unsound_plans_are_refused() {
     refused(|p| condition(p, vec![Node::Rows(9)]), "tool `t`: node 0: fact 9 of 1");
     let key = |ty| vec![Node::Bool(true), Node::ToKey(0, ty)];
     refused(|p| condition(p, key(99)), "tool `t`: node 1: type 99 of 19");
-    refused(|p| condition(p, key(4)), "tool `t`: node 1: a type that is no key of a map");
+    refused(|p| condition(p, key(4)), "tool `t`: node 1: a type that is not a key of a map");
     refused(|p| condition(p, vec![Node::Local(7)]), "tool `t`: node 0: slot 7 is not bound");
     refused(|p| condition(p, vec![Node::Param(1)]), "tool `t`: node 0: parameter 1 of 1");
     refused(
@@ -539,7 +539,7 @@ fn unsound_contracts_are_refused() {
     };
     refused(|p| p.contracts.push(p.contracts[0].clone()), "contracts are not in order");
     refused_of(|c| c.record = 999, "type 999 of 19");
-    refused_of(|c| c.record = 0, "type 0 is no record");
+    refused_of(|c| c.record = 0, "type 0 is not a record");
     refused_of(|c| c.bounds.depth = 0, "items may nest 0 deep");
     refused_of(|c| c.bounds.depth = 101, "items may nest 101 deep");
     refused_of(|c| c.lists[0].field = 9, "list `found`: field 9 of 1");

@@ -42,7 +42,7 @@ pub(crate) fn arith<'r>(op: ArithOp, a: &Val<'_>, b: &Val<'_>) -> Result<Val<'r>
             int(op, *a, *b)?.map(Val::Time)
         }
         (Val::Duration(a), Val::Time(b)) if op == Add => int(op, *a, *b)?.map(Val::Time),
-        _ => return Err(confused("arithmetic on what is no number")),
+        _ => return Err(confused("arithmetic on a value that is not a number")),
     };
     number.ok_or_else(overflow)
 }
@@ -66,7 +66,7 @@ pub(super) fn negate<'r>(value: &Val<'_>) -> Result<Val<'r>, Fault> {
         Val::Int(number) => number.checked_neg().map(Val::Int),
         Val::Decimal(units) => units.checked_neg().map(Val::Decimal),
         Val::Duration(millis) => millis.checked_neg().map(Val::Duration),
-        _ => return Err(confused("the negative of what is no number")),
+        _ => return Err(confused("negation of a value that is not a number")),
     };
     negated.ok_or(Fault::Overflow("negation"))
 }
@@ -102,7 +102,7 @@ mod tests {
             Add,
             Val::Int(1),
             Val::Decimal(1),
-            "the plan confuses types: arithmetic on what is no number",
+            "the plan confuses types: arithmetic on what is not a number",
         );
     }
 }

@@ -39,7 +39,11 @@ impl<'a> Items<'a> {
             Val::Json(Json::Array(items)) => Items::Array(0, items.iter()),
             Val::Json(Json::Object(members)) => Items::Object(members.iter()),
             Val::Own(Value::Json(json)) => Items::of_json(*json)?,
-            _ => return Err(Fault::Decode("what is walked is no collection".into())),
+            _ => {
+                return Err(Fault::Decode(
+                    "iteration over a value that is not a collection".into(),
+                ));
+            }
         })
     }
 
@@ -51,7 +55,7 @@ impl<'a> Items<'a> {
                 Ok(Items::OwnList(0, items.into_iter()))
             }
             Json::Object(members) => Ok(Items::OwnObject(members.into_iter())),
-            _ => Err(Fault::Decode("what is walked is no collection".into())),
+            _ => Err(Fault::Decode("iteration over a value that is not a collection".into())),
         }
     }
 
@@ -146,7 +150,7 @@ impl QuantifierTally {
                 self.found += i128::from(*number);
                 Ok(false)
             }
-            _ => Err(confused("a sum of what is no number")),
+            _ => Err(confused("a sum of values that are not numbers")),
         }
     }
 
@@ -253,17 +257,18 @@ fn contains(collection: &Val<'_>, element: &Val<'_>) -> Result<bool, Fault> {
         return Ok(false);
     }
     if let Some(text) = collection.text() {
-        let part = element.text().ok_or_else(|| confused("a part of a string that is none"))?;
+        let part =
+            element.text().ok_or_else(|| confused("a part of a value that is not a string"))?;
         return Ok(guard_plan::builtin::contains_text(text, part));
     }
     Ok(match collection.compound() {
         Some(Value::List(items)) => items.iter().any(|item| element.same(&Val::from_value(item))),
         Some(Value::Set(items)) => in_set(items, element),
         Some(Value::Map(entries)) => {
-            let key = element.text().ok_or_else(|| confused("a key that is no string"))?;
+            let key = element.text().ok_or_else(|| confused("a key that is not a string"))?;
             entries.contains_key(key)
         }
-        _ => return Err(confused("membership in what is no collection")),
+        _ => return Err(confused("membership in a value that is not a collection")),
     })
 }
 
@@ -305,6 +310,6 @@ pub(super) fn index<'a>(value: Val<'a>, key: &Val<'_>) -> Evaluated<'a> {
             let found = index(Val::Json(&json), key)?.into_value();
             Val::own(found)
         }
-        _ => return Err(confused("an index into what has no elements")),
+        _ => return Err(confused("an index into a value without elements")),
     })
 }

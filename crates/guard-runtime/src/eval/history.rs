@@ -80,7 +80,7 @@ impl<'a> Context<'a> {
                 .as_ref()
                 .map_or(Val::None, Val::from_value),
             Node::Temporal(id) => Val::Bool(session.monitors[*id as usize].value.clone()?),
-            _ => return Err(confused("an expression that cannot stand here")),
+            _ => return Err(confused("an expression that is not allowed here")),
         })
     }
 

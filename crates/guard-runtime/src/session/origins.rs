@@ -55,7 +55,7 @@ impl Origins {
             kind: NoteKind::Warning,
             rule: "origin".into(),
             message: format!(
-                "the origins of {MAX_SEEN} values are remembered; what comes from now on has an unknown one"
+                "the origins of {MAX_SEEN} values are remembered; later values have an unknown origin"
             ),
         })
     }

@@ -35,7 +35,7 @@ pub(super) fn vouched<'j>(
     for (endorsement, ready) in call.tool.endorsements.iter().zip(&call.ready.endorsements) {
         let part = &endorsement.part;
         if !counts(ready, &session.stains) {
-            let message = format!("`{part}` is not trusted: not all that its condition reads is");
+            let message = format!("`{part}` is not trusted: its condition reads untrusted values");
             settled.note(NoteKind::Warning, &endorsement.rule.owner, message);
             continue;
         }
@@ -55,7 +55,7 @@ pub(super) fn vouched<'j>(
             })
         });
         if let Some(fault) = fault.or(walked.err()) {
-            let message = format!("not all of `{part}` is trusted: {fault}");
+            let message = format!("part of `{part}` is not trusted: {fault}");
             settled.note(NoteKind::Warning, &endorsement.rule.owner, message);
         }
     }

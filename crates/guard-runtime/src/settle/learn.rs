@@ -55,7 +55,7 @@ pub(super) fn learn(
         if !(endorsed && reading.may_teach(call.tool, stains)) {
             let fact = &compiled.plan().facts[rule.fact as usize].name;
             let message =
-                format!("nothing is learned of `{fact}`: not all that is read is trusted");
+                format!("nothing is learned for `{fact}`: some of what is read is not trusted");
             learned.note(&rule.rule.owner, message);
             continue;
         }
@@ -95,8 +95,9 @@ pub(crate) fn take_rows(
                 }
                 AddedRow::Refused => {
                     let max = compiled.plan().facts[rule.fact as usize].max;
-                    let message =
-                        format!("`{fact}` holds {max} and is full: one more was to be learned");
+                    let message = format!(
+                        "`{fact}` is full: it holds {max}, and one more was about to be learned"
+                    );
                     session.halt(&rule.rule.owner, &message);
                     learned.note_as(NoteKind::Halt, &rule.rule.owner, message);
                 }

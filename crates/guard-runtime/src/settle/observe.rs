@@ -106,7 +106,7 @@ pub(super) fn broken(
     let holds = cx.eval_shown(condition).and_then(|value| Val::own(value).truth());
     let message = match holds {
         Ok(true) => return None,
-        Ok(false) => format!("`{}` is false after what was observed", declared.text),
+        Ok(false) => format!("`{}` is false after the observation", declared.text),
         Err(fault) => format!("`{}` cannot be evaluated: {fault}", declared.text),
     };
     let kind = if declared.monitor || declared.rule.shadow {

@@ -57,7 +57,7 @@ fn within<'s, 'p, 'j>(
     // The decoded list and the original list have the same elements.
     let raw = match list {
         Some(Json::Array(raw)) if items.is_list() && raw.len() == Items::count(&items) => raw,
-        _ => return Err(Fault::Decode("what is walked is no list".into())),
+        _ => return Err(Fault::Decode("iteration over a value that is not a list".into())),
     };
     for (json, (key, element)) in raw.iter().zip(items) {
         let both = [key, element];

@@ -104,7 +104,8 @@ fn escalated<'a>(cx: &Context<'a>, call: DecidedCall<'_>) -> Option<(&'a str, Re
     }
     let role = &escalate.role;
     let times = if rejections == 1 { "once".into() } else { format!("{rejections} times") };
-    let message = format!("{id} was rejected {times}, and moves with the approval of {role} only");
+    let message =
+        format!("{id} was rejected {times}, and can now move only with the approval of {role}");
     let mut reason = cx.reason_at(Code::Approval, &lifecycle.name, Some(lifecycle.span), message);
     reason.help = format!("ask {role} to approve exactly this call");
     reason.needs = vec![role.clone()];
@@ -213,8 +214,8 @@ fn gated(cx: &Context<'_>, call: DecidedCall<'_>, when: &str) -> Reason {
     let level =
         if when.is_empty() { "critical".to_owned() } else { format!("critical (`{when}`)") };
     let message =
-        format!("`{name}` is {level} and irreversible, and nobody has approved exactly this call");
+        format!("`{name}` is {level} and irreversible, and exactly this call is not approved");
     let mut reason = cx.reason_at(Code::Gated, name, Some(call.tool.span), message);
-    reason.help = "have exactly this call approved first".into();
+    reason.help = "ask a person to approve exactly this call".into();
     reason
 }

@@ -108,14 +108,14 @@ fn exceeded(cx: &Context<'_>, id: UnitId, amount: i64) -> Option<Reason> {
     let left = decimal::format(budget.saturating_sub(spent).max(0));
     let budget = decimal::format(budget);
     let cost = decimal::format(amount);
-    let message = format!("{left} of {budget} {} left, this call costs {cost}", unit.name);
+    let message = format!("{left} of {budget} {} left; this call costs {cost}", unit.name);
     Some(cx.reason_at(Code::Budget, &unit.name, Some(unit.span), message))
 }
 
 fn exhausted(cx: &Context<'_>, id: UnitId) -> Option<Reason> {
     let (unit, spent) = unit(cx, id);
     let budget = unit.budget.filter(|budget| spent >= *budget)?;
-    let message = format!("nothing of {} {} is left", decimal::format(budget), unit.name);
+    let message = format!("nothing is left of {} {}", decimal::format(budget), unit.name);
     Some(cx.reason_at(Code::Budget, &unit.name, Some(unit.span), message))
 }
 

@@ -19,7 +19,8 @@ pub(crate) fn check(cx: &Context<'_>, call: DecidedCall<'_>, findings: &mut Foun
         }
         let other = &declared[id as usize].name;
         let name = &call.tool.name;
-        let message = format!("`{name}` depends on what an unsettled call of `{other}` may change");
+        let message =
+            format!("`{name}` depends on state that an unsettled call of `{other}` may change");
         let mut reason = cx.reason_at(Code::Conflict, name, Some(call.tool.span), message);
         reason.help = format!("wait for `{other}`");
         reason.needs = vec![other.clone()];

@@ -211,7 +211,7 @@ fn refinements(
     for (var, value) in writes.iter().filter(|(var, _)| proven.binary_search(var).is_err()) {
         let var = &compiled.plan().state[*var as usize];
         if let Err(problem) = decoder.conform(var.ty, value) {
-            let message = format!("`{}` would leave its type: {problem}", var.name);
+            let message = format!("`{}` would not fit its type: {problem}", var.name);
             findings.reasons.push(cx.reason_at(Code::Invariant, &var.name, None, message));
         }
     }

@@ -203,7 +203,7 @@ fn criterion(
             if text.is_empty() =>
         {
             return Err(
-                "every file contains the empty text: say which text it shall contain".into()
+                "every file contains the empty text: give the text that it must contain".into()
             );
         }
         [Value::Path(path), Value::String(text), Value::None, Value::None, Value::None] => {
@@ -228,13 +228,13 @@ fn criterion(
             let id = plan.probes.iter().position(|probe| *probe.name == **name);
             let id = id.ok_or_else(|| format!("there is no probe `{}`", render::cut(name, 100)))?;
             if !matches!(plan.types.get(plan.probes[id].returns as usize), Some(TypeDef::Bool)) {
-                return Err(format!("the probe `{name}` answers no `true`: it is no bool"));
+                return Err(format!("the probe `{name}` cannot return `true`: it is not a bool"));
             }
             (CriterionKind::Probe, ItemCriterion::Probe(id as u32))
         }
         _ => {
             let forms = "exactly one of file (with contains), command, git_commit true and probe";
-            return Err(format!("a criterion says {forms}"));
+            return Err(format!("a criterion has {forms}"));
         }
     };
     if lifecycle.criteria.contains(&kind) {
@@ -262,7 +262,7 @@ fn evidence(
         }
         [Value::None, Value::Path(path), Value::None] => hashed(cx, path, None),
         [Value::None, Value::Path(path), Value::String(hash)] => hashed(cx, path, Some(hash)),
-        _ => Err("evidence says exactly one of call and file (with sha256)".into()),
+        _ => Err("evidence has exactly one of call and file (with sha256)".into()),
     }
 }
 
@@ -278,7 +278,7 @@ fn called(cx: &Context<'_>, id: &str) -> Result<(), RefusalText> {
             Err(format!("the result of the call `{shown}` could not be read"))
         }
         Some(CallEnd::Failed) => Err(format!("the call `{shown}` failed")),
-        Some(CallEnd::Served) => Err(format!("the call `{shown}` is one of a lifecycle")),
+        Some(CallEnd::Served) => Err(format!("the call `{shown}` is a lifecycle call")),
         None => Err(format!("there was no call `{shown}` in this session")),
     }
 }
@@ -288,13 +288,13 @@ fn hashed(cx: &Context<'_>, path: &str, wanted: Option<&str>) -> Result<ItemEvid
     let path = inside(cx, path)?;
     let name = world_checks::shown(cx.session, &path);
     let found = match cx.answers.sha256(&path) {
-        None => return Err(format!("nobody can say whether `{name}` is there")),
+        None => return Err(format!("it is unknown whether `{name}` exists")),
         Some(None) => return Err(format!("`{name}` is missing")),
         Some(Some(hash)) => hash.to_ascii_lowercase(),
     };
     match wanted {
         Some(wanted) if !wanted.eq_ignore_ascii_case(&found) => {
-            Err(format!("`{name}` has another hash, {}", render::cut(&found, 64)))
+            Err(format!("`{name}` has the hash {}", render::cut(&found, 64)))
         }
         _ => Ok(ItemEvidence::File(path, found.into())),
     }

@@ -103,7 +103,7 @@ fn full(
     reason.help = match (scope, usage.next) {
         (LimitScope::Window(_), Some(next)) => {
             let wait = time::describe_duration(next.saturating_sub(cx.now));
-            format!("the next call is possible in {wait}")
+            format!("the next call can be made in {wait}")
         }
         (LimitScope::InFlight, _) => "wait until a call has settled".into(),
         (LimitScope::Identical, _) => "do not repeat the call; change something".into(),

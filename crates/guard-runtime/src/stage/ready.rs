@@ -15,8 +15,10 @@ pub(crate) fn check<'a>(cx: &Context<'a>, call: DecidedCall<'a>, findings: &mut 
             Ok(true) => {}
             Ok(false) => {
                 let probe = &cx.compiled.plan().probes[ready.probe as usize].name;
-                let message =
-                    format!("`{}` is not ready: the probe `{probe}` says no", call.tool.name);
+                let message = format!(
+                    "`{}` is not ready: the probe `{probe}` returned false",
+                    call.tool.name
+                );
                 let mut reason = cx.reason(Code::NotReady, &ready.rule, message);
                 reason.help = help(cx, ready.probe);
                 reason.needs = vec![probe.clone()];
@@ -38,7 +40,7 @@ fn help(cx: &Context<'_>, id: ProbeId) -> String {
         }
         ProbeTurn::Never => {
             let tried = time::describe_duration(probe.within.unwrap_or_default());
-            format!("it was not within {tried}, and the probe is not asked again")
+            format!("it was not ready within {tried}, and the probe is not asked again")
         }
     }
 }

@@ -181,7 +181,7 @@ impl CheckJudge<'_, '_> {
         let units = match self.cx.eval(ready) {
             Ok(Val::Decimal(units)) => units,
             Ok(Val::Int(number)) => number.saturating_mul(DECIMAL_ONE),
-            Ok(_) => return Some(format!("`{text}` is no number")),
+            Ok(_) => return Some(format!("`{text}` is not a number")),
             Err(fault) => return Some(format!("`{text}` cannot be judged: {fault}")),
         };
         match units {

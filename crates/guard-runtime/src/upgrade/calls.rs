@@ -50,7 +50,7 @@ impl Counted {
     }
 
     fn words(&self) -> String {
-        format!("what a limit of `{}` has counted", self.owner)
+        format!("the count of a limit of `{}`", self.owner)
     }
 }
 

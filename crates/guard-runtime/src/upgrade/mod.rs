@@ -160,7 +160,7 @@ impl<'m> Migration<'m> {
             };
             if !self.names.same_type(old.state[was].ty, var.ty) {
                 return Err(UpgradeError::Other(format!(
-                    "the variable `{}` has another type: give the new one another name",
+                    "the variable `{}` has a different type: give the new one another name",
                     var.name
                 )));
             }
@@ -180,13 +180,15 @@ impl<'m> Migration<'m> {
         for (at, unit) in new.units.iter().enumerate() {
             match self.names.unit(at) {
                 Some(was) => self.to.spent[at] = self.from.spent[was],
-                None => self.begins(Memory::Spending, format!("what is spent of `{}`", unit.name)),
+                None => {
+                    self.begins(Memory::Spending, format!("the spent amount of `{}`", unit.name))
+                }
             }
         }
         for unit in
             old.units.iter().filter(|unit| new.units.iter().all(|kept| kept.name != unit.name))
         {
-            self.drops(Memory::Spending, format!("what is spent of `{}`", unit.name));
+            self.drops(Memory::Spending, format!("the spent amount of `{}`", unit.name));
         }
     }
 
@@ -200,7 +202,7 @@ impl<'m> Migration<'m> {
             };
             let same = self.names.same_type(old.facts[was].row, fact.row);
             if !same || old.facts[was].keys != fact.keys {
-                let why = format!("the fact `{}` has other columns", fact.name);
+                let why = format!("the fact `{}` has different columns", fact.name);
                 return Err(UpgradeError::Other(why));
             }
             let rows = self.from.facts[was].len();
@@ -246,22 +248,22 @@ impl<'m> Migration<'m> {
         let new = self.new.plan();
         match (old.origins, new.origins) {
             (true, true) => self.to.origins = self.from.origins.clone(),
-            (false, true) => self.begins(Memory::Seen, "where values come from".into()),
+            (false, true) => self.begins(Memory::Seen, "the origins of values".into()),
             _ => {}
         }
         match (old.mentions, new.mentions) {
             (true, true) => self.to.said = self.from.said.clone(),
-            (false, true) => self.begins(Memory::Seen, "what the user has said".into()),
+            (false, true) => self.begins(Memory::Seen, "the user's prompts".into()),
             _ => {}
         }
         match (old.confidential, new.confidential) {
             (true, true) => self.to.private = self.from.private.clone(),
-            (false, true) => self.begins(Memory::Seen, "what is private".into()),
+            (false, true) => self.begins(Memory::Seen, "the private content".into()),
             _ => {}
         }
         match (self.old.evidence, self.new.evidence) {
             (true, true) => self.to.ended = self.from.ended.clone(),
-            (false, true) => self.begins(Memory::Seen, "how calls have ended".into()),
+            (false, true) => self.begins(Memory::Seen, "the outcomes of calls".into()),
             _ => {}
         }
     }
@@ -285,7 +287,7 @@ impl<'m> Migration<'m> {
                 let moved = items.renumbered(&mut |criterion| self.names.criterion(criterion));
                 self.to.items[at] = moved.map_err(|what| {
                     UpgradeError::Other(format!(
-                        "an item of `{}` asks {what}, which is gone",
+                        "an item of `{}` asks {what}, which is removed",
                         lifecycle.name
                     ))
                 })?;
@@ -333,11 +335,11 @@ impl<'m> Migration<'m> {
                     self.to.monitors[at] = truth.clone();
                     taken[was] = true;
                 }
-                None => self.begins(Memory::Past, "what a temporal operator knows".into()),
+                None => self.begins(Memory::Past, "the memory of a temporal operator".into()),
             }
         }
         for _ in taken.iter().filter(|taken| !**taken) {
-            self.drops(Memory::Past, "what a temporal operator knows".into());
+            self.drops(Memory::Past, "the memory of a temporal operator".into());
         }
     }
 }

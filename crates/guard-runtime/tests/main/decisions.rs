@@ -145,7 +145,7 @@ fn unknown_tools_and_wrong_arguments() {
         [
             "`count`: expected int in 1..=5, found 9",
             "`env`: expected one of dev, staging, prod, found \"qa\"",
-            "`force`: is no parameter; there are: env, count",
+            "`force`: is not a parameter; there are: env, count",
         ]
     );
     let mut plan = plan();

@@ -120,7 +120,7 @@ fn evidence_is_of_this_session() {
     lacks(r#"{"call": "c1"}"#, "evidence[0]: the call `c1` is one of a lifecycle");
     lacks(r#"{"file": "a.md"}"#, "evidence[0]: `a.md` is missing");
     lacks(r#"{"file": "../a.md"}"#, "evidence[0]: `/a.md` is outside the workspace");
-    let form = "evidence says exactly one of call and file (with sha256)";
+    let form = "evidence has exactly one of call and file (with sha256)";
     lacks("{}", &format!("evidence[0]: {form}"));
     lacks(r#"{"call": "c1", "file": "b.md"}"#, &format!("evidence[0]: {form}"));
     let hash = format!("{:064x}", 4);
@@ -155,7 +155,7 @@ fn criteria_are_those_of_the_guard() {
     lacks(r#"{"probe": "down"}"#, "criteria[0]: there is no probe `down`");
     lacks(
         r#"{"probe": "level"}"#,
-        "criteria[0]: the probe `level` answers no `true`: it is no bool",
+        "criteria[0]: the probe `level` answers no `true`: it is not a bool",
     );
     lacks(r#"{"file": "/etc/passwd"}"#, "criteria[0]: `/etc/passwd` is outside the workspace");
     let form =

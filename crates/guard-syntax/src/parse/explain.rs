@@ -394,7 +394,7 @@ fn help(expected: &[Rule]) -> Option<&'static str> {
     }
     if wants(Rule::trigger) {
         return Some(
-            "feedback is woken by `every 3 calls`, `every 30s`, `on created(\"file\")`, `on denied` or `on CONDITION`",
+            "feedback is triggered by `every 3 calls`, `every 30s`, `on created(\"file\")`, `on denied` or `on CONDITION`",
         );
     }
     if wants(Rule::in_word) {

@@ -28,7 +28,7 @@ fn every_code_has_a_page_that_fails_and_is_repaired() {
         let repaired = example(&page, "## Repaired").unwrap_or("");
         let parse = guard_syntax::parse(FileId(0), repaired);
         assert_eq!(parse.diagnostics, [], "{code}: its repaired example is not clean");
-        assert!(parse.file.header.is_some(), "{code}: its repaired example is no whole guard");
+        assert!(parse.file.header.is_some(), "{code}: its repaired example is not a whole guard");
         assert_eq!(
             guard_syntax::format(repaired).as_deref(),
             Ok(repaired),

@@ -15,7 +15,7 @@ pub(super) fn value(importer: &mut Importer, json: &Json, give: &mut RecordSink<
         return importer.pass(&format!("a line of {kind} holds no calls"));
     };
     if !matches!(message, Json::Object(_)) {
-        return importer.pass("its `message` is no object");
+        return importer.pass("its `message` is not an object");
     }
     let name = text(json, "sessionId").or_else(|| text(json, "session_id"));
     let Some(session) = importer.session(name.as_deref()) else { return };

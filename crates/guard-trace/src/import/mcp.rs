@@ -23,7 +23,7 @@ pub(super) fn value(
     if let Json::Array(items) = json {
         return items.iter().for_each(|item| value(importer, item, at, give));
     }
-    let Some(message) = message(json) else { return importer.pass("it is no JSON-RPC") };
+    let Some(message) = message(json) else { return importer.pass("it is not JSON-RPC") };
     let at = time_of(json).or(at);
     let name = ["session", "session_id", "sessionId"];
     let name = name.iter().find_map(|name| json.get(name).and_then(Json::as_str));
@@ -41,7 +41,7 @@ pub(super) fn value(
             let args = arguments(params.get("arguments"));
             importer.call(&session, at, &id, tool, args, true, give);
         }
-        Some(method) => importer.pass(&format!("the method `{method}` is no call of a tool")),
+        Some(method) => importer.pass(&format!("the method `{method}` is not a call of a tool")),
         None => {
             let known = importer.sessions.get(&session).is_some_and(|known| known.has(&id));
             if !known {

@@ -131,12 +131,12 @@ impl Importer {
                         let at = words.filter_map(time::parse_rfc3339).next();
                         self.value(number, &json, at, give);
                     }
-                    Err(_) => self.pass("it is no JSON"),
+                    Err(_) => self.pass("it is not JSON"),
                 },
                 _ if text.starts_with(['{', '[']) => {
-                    self.pass(&format!("it is no JSON that we take: {}", error.message));
+                    self.pass(&format!("it is JSON that is not accepted: {}", error.message));
                 }
-                _ => self.pass("it is no JSON"),
+                _ => self.pass("it is not JSON"),
             },
         }
     }
@@ -151,7 +151,7 @@ impl Importer {
     pub fn value(&mut self, number: u64, json: &Json, at: Option<i64>, give: &mut RecordSink<'_>) {
         self.line = number;
         let Some(form) = self.form.or_else(|| Form::detect(json)) else {
-            return self.pass("it shows no form that we know");
+            return self.pass("its form is unknown");
         };
         self.form = Some(form);
         match form {
@@ -204,7 +204,7 @@ impl Importer {
                 self.calls += 1;
                 records.into_iter().for_each(|record| give(session, record));
             }
-            None => self.pass("a call with an id that is under way, or one too many"),
+            None => self.pass("a call whose id is in flight already, or one call too many"),
         }
     }
 
@@ -219,7 +219,7 @@ impl Importer {
         let Some(builder) = self.sessions.get_mut(session) else { return };
         match builder.outcome(at, id, outcome) {
             Some(records) => records.into_iter().for_each(|record| give(session, record)),
-            None => self.pass("the outcome of a call that is not under way"),
+            None => self.pass("the outcome of a call that is not in flight"),
         }
     }
 

@@ -87,7 +87,7 @@ fn message(importer: &mut Importer, json: &Json, session: Option<&str>, give: &m
         Some(other) => importer.pass(&format!("a message of role `{other}`")),
         None => match text(json, "type") {
             Some(kind) => importer.pass(&format!("an item of type `{kind}` holds no calls")),
-            None => importer.pass("it is no message"),
+            None => importer.pass("it is not a message"),
         },
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn value(importer: &mut Importer, json: &Json, give: &mut RecordSink<
     }
     let Some(tool) = text(&["tool"]) else { return importer.pass("it names no `tool`") };
     let Some(ending) = ending(any(&["outcome", "ok", "success"]), json) else {
-        return importer.pass("its `outcome` is none of success, failure, denied");
+        return importer.pass("its `outcome` is not one of success, failure, denied");
     };
     let args = arguments(any(&["args", "arguments", "input"]));
     let ran = ending != LoggedEnding::Denied;

@@ -96,9 +96,9 @@ Server started"#,
          s 09:00:01Z call-1-1 true {\"n\":2}\n\
          s 09:00:02Z call-1-2 get{} Allow\n\
          s 09:00:03Z call-1-2 false null\n\
-         passed over 1 from 3: the method `tools/list` is no call of a tool\n\
+         passed over 1 from 3: the method `tools/list` is not a call of a tool\n\
          passed over 1 from 4: an answer to something else than a call of a tool\n\
-         passed over 1 from 7: it is no JSON\n",
+         passed over 1 from 7: it is not JSON\n",
     );
 }
 

@@ -82,13 +82,13 @@ impl Replay<'_> {
         self.said.call();
         if blind {
             self.unsure |= was == Decision::Allow || self.remembers_refusals();
-            let why = "an argument or answer is known by its mark only".into();
+            let why = "only the mark of an argument or answer is known".into();
             self.said.unsaid_secret(record, why);
         } else if let Some(missing) = unsaid {
             let ran = proposed.as_ref().is_some_and(|now| now.verdict.decision == Decision::Allow);
             let otherwise = verdict.decision != was && self.remembers_refusals();
             self.unsure |= (was == Decision::Allow && !ran) || otherwise;
-            self.said.unsaid_world(record, format!("nobody was asked {missing}"));
+            self.said.unsaid_world(record, format!("the recorded session did not ask {missing}"));
         } else {
             self.said.verdict(record, &then.verdict, &verdict, self.unsure);
         }

@@ -327,13 +327,16 @@ impl<'k> Replay<'k> {
         self.unsure |= hidden.asked;
         self.unsure |= hidden.body && looks_into_result(&self.judge.kernel);
         if then.halted != settled.halted {
-            let word = |halted: bool| if halted { "halted" } else { "goes on" };
+            let word = |halted: bool| if halted { "halted" } else { "continues" };
             let was = word(then.halted);
             let now = word(settled.halted);
             match missing {
                 Some(missing) => {
                     self.unsure = true;
-                    self.said.unsaid_world(record, format!("nobody was asked {missing}"));
+                    self.said.unsaid_world(
+                        record,
+                        format!("the recorded session did not ask {missing}"),
+                    );
                 }
                 None => self.said.aspect(record, Aspect::Halt, was, now, self.unsure),
             }
@@ -361,7 +364,8 @@ impl<'k> Replay<'k> {
                 return None;
             }
         };
-        let missing = world.missing.map(|missing| format!("nobody was asked {missing}"));
+        let missing =
+            world.missing.map(|missing| format!("the recorded session did not ask {missing}"));
         let exact = match event {
             Event::Approve(approve) => Some((approve.tool, approve.args)),
             Event::Revoke(revoke) => Some((revoke.tool, revoke.args)),

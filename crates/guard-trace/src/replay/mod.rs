@@ -91,13 +91,13 @@ impl fmt::Display for ReplayError {
             ReplayError::Recall(why) => f.write_str(why),
             ReplayError::OtherPlan(plan) => write!(
                 f,
-                "the session goes on under another plan, and was not decided by the one before it, {plan}"
+                "the session continues under another plan, and was not decided by the one before it, {plan}"
             ),
             ReplayError::Closed => f.write_str(
-                "what the session remembers under its new plan is sealed: `--key` names the key",
+                "the session's memory under its new plan is sealed: give the key with `--key`",
             ),
             ReplayError::Again => f.write_str("the session begins a second time"),
-            ReplayError::Senseless => f.write_str("the record makes no sense as an event"),
+            ReplayError::Senseless => f.write_str("the record is not a valid event"),
             ReplayError::Forged(error) => error.fmt(f),
             ReplayError::Open(error) => write!(f, "the session cannot be opened: {error}"),
         }

@@ -231,7 +231,7 @@ impl Replayed {
 
     fn unsaid_after(&mut self, record: &Record) {
         self.count(|view| view.unsaid.after += 1);
-        self.unsaid(record, "something before it could not be said".into());
+        self.unsaid(record, "something before it could not be decided".into());
     }
 
     fn unsaid(&mut self, record: &Record, because: String) {

@@ -78,7 +78,7 @@ impl World for RecordedAnswers<'_> {
             }
             _ => None,
         };
-        self.find(find, || format!("what the probe `{wanted}` answers"))
+        self.find(find, || format!("what the probe `{wanted}` returns"))
     }
 
     fn file(&mut self, wanted: &str) -> Option<bool> {
@@ -86,7 +86,7 @@ impl World for RecordedAnswers<'_> {
             Asked::File { path, answer } if **path == *wanted => Some(*answer),
             _ => None,
         };
-        self.whether(find, || format!("whether the file `{wanted}` is there"))
+        self.whether(find, || format!("whether the file `{wanted}` exists"))
     }
 
     fn contains(&mut self, wanted: &str, part: &str) -> Option<bool> {

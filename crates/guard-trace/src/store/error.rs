@@ -63,7 +63,7 @@ impl fmt::Display for StoreError {
             StoreError::BadSession(_) => f.write_str(
                 "the id of a session in a store has 1 to 128 letters, digits, `-`, `_` or `.`",
             ),
-            StoreError::Misfit(why) => write!(f, "the store does not take it: {why}"),
+            StoreError::Misfit(why) => write!(f, "the store does not accept it: {why}"),
             StoreError::Locked(path) => {
                 write!(f, "`{}` is held by another process", path.display())
             }
@@ -85,9 +85,12 @@ impl fmt::Display for StoreError {
             StoreError::Lost { path, why } => write!(f, "`{}` {why}", path.display()),
             StoreError::Version { path, found, known } => {
                 let path = path.display();
-                write!(f, "`{path}` is a store of version {found}; this is version {known}")
+                write!(
+                    f,
+                    "`{path}` is a store of version {found}; this Guard reads version {known}"
+                )
             }
-            StoreError::NoStore(path) => write!(f, "`{}` is no store of traces", path.display()),
+            StoreError::NoStore(path) => write!(f, "`{}` is not a store of traces", path.display()),
             StoreError::Refused(id) => {
                 write!(f, "session `{id}` could not be written: close it, then open it again")
             }
@@ -110,7 +113,7 @@ impl StoreError {
             io::ErrorKind::StorageFull
             | io::ErrorKind::QuotaExceeded
             | io::ErrorKind::FileTooLarge => StoreError::Full(path.to_owned()),
-            io::ErrorKind::NotFound => StoreError::Io(path.to_owned(), "it is not there".into()),
+            io::ErrorKind::NotFound => StoreError::Io(path.to_owned(), "it does not exist".into()),
             _ if is_exhausted(error) => StoreError::Exhausted(path.to_owned()),
             _ => StoreError::Io(path.to_owned(), error.to_string()),
         }

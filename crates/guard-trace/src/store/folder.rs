@@ -423,7 +423,7 @@ impl Store for FolderStore {
         for id in &there {
             if locked.ledger().knows(id) != KnownSession::Begun {
                 locked.say(0, LedgerEntry::Begun, id)?;
-                said.push(format!("session `{id}` is known from now on"));
+                said.push(format!("session `{id}` is new"));
             }
             // The mark of a damaged session is not changed.
             if let Ok(head) = file::head(&self.path(id)?) {
@@ -443,7 +443,7 @@ impl Store for FolderStore {
                 if let Ok(lines) = locked.ledger().charge(0, "", 0, &[charge])? {
                     locked.append(&lines)?;
                     let amount = guard_plan::decimal::format(amount);
-                    said.push(format!("{amount} is spent of `{key}`"));
+                    said.push(format!("{amount} of `{key}` is spent"));
                 }
             }
         }

@@ -51,7 +51,7 @@ impl LedgerSums {
             self.head.follow(line.as_bytes()).map_err(|broken| damaged(broken.to_string()))?;
         let record = Record::parse(line).map_err(&damaged)?;
         let Payload::Ledger(entry) = record.payload else {
-            return Err(damaged("it is no record of a ledger".into()));
+            return Err(damaged("it is not a record of a ledger".into()));
         };
         let session = entry.session.into_owned();
         match entry.entry {
@@ -62,7 +62,7 @@ impl LedgerSums {
                 let spent = entry.spent.as_deref().and_then(decimal::parse);
                 let (Some(budget), Some(amount), Some(spent)) = (entry.budget, amount, spent)
                 else {
-                    return Err(damaged("it does not say what was charged".into()));
+                    return Err(damaged("it does not contain the charged amounts".into()));
                 };
                 let before = self.spent(&budget);
                 if amount < 0 || before.checked_add(amount) != Some(spent) {
@@ -164,7 +164,7 @@ pub(super) fn missing(path: &Path) -> StoreError {
 
 /// Returns the error for a session that is in the ledger but not in the store.
 pub(super) fn gone(path: &Path, session: &str) -> StoreError {
-    StoreError::lost(path, &format!("has lost session `{session}`, which its ledger knows"))
+    StoreError::lost(path, &format!("has lost session `{session}`, which its ledger lists"))
 }
 
 /// Returns the error for a session that is in the store but not in the ledger.

@@ -175,5 +175,7 @@ pub(super) fn check_snapshot(line: &str, seq: u64) -> Result<(), StoreError> {
 }
 
 pub(super) fn no_snapshot(seq: u64) -> StoreError {
-    StoreError::Misfit(format!("record {seq} is no snapshot, which could stand for those before"))
+    StoreError::Misfit(format!(
+        "record {seq} is not a snapshot, so it cannot replace the records before it"
+    ))
 }

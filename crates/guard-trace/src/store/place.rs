@@ -6,7 +6,7 @@ use std::io::{Error, ErrorKind};
 pub(super) const GONE: &str = "was deleted or moved while it was open";
 pub(super) const REPLACED: &str = "was replaced by another file while it was open";
 pub(super) const CUT: &str = "was cut while it was open: records are missing at its end";
-pub(super) const OVERWRITTEN: &str = "was written by somebody else while it was open";
+pub(super) const OVERWRITTEN: &str = "was written by another process while it was open";
 
 /// Returns true if an error means that there is no file at the path.
 pub(super) fn is_absent(error: &Error) -> bool {

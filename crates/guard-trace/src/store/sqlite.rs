@@ -316,7 +316,11 @@ fn begin(
     }
     head.first = found.head.first;
     if head != found.head {
-        return Err(rows.damaged(session, None, "its records end elsewhere than it says".into()));
+        return Err(rows.damaged(
+            session,
+            None,
+            "its last record is not the one that it names".into(),
+        ));
     }
     Ok(StoredStart { head, snapshot, distrusted, records })
 }

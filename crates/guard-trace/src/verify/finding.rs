@@ -88,14 +88,14 @@ impl fmt::Display for TraceFinding {
                 f.write_str("the line is cut, or no record of a trace")
             }
             TraceTrouble::Form(LineFlaw::NoRecord) => {
-                f.write_str("the line is no record of a trace")
+                f.write_str("the line is not a record of a trace")
             }
             TraceTrouble::Form(LineFlaw::NotText) => f.write_str("the line is not UTF-8"),
             TraceTrouble::Torn => f.write_str("the last line is cut: it has no end"),
             TraceTrouble::TooLong => {
-                f.write_str("the line is longer than 64 MiB; what follows it was not read")
+                f.write_str("the line is longer than 64 MiB; the text after it was not read")
             }
-            TraceTrouble::Changed => write!(f, "record {n} was changed: its hash is another"),
+            TraceTrouble::Changed => write!(f, "record {n} was changed: the hash does not match"),
             TraceTrouble::Replaced => {
                 write!(f, "record {n} was replaced: record {} follows another one", n + 1)
             }
@@ -105,34 +105,36 @@ impl fmt::Display for TraceFinding {
             TraceTrouble::Missing(to) => {
                 write!(f, "records {n} to {to} are missing before this line")
             }
-            TraceTrouble::Twice => write!(f, "record {n} is there twice: one was inserted"),
+            TraceTrouble::Twice => write!(f, "record {n} appears twice: one was inserted"),
             TraceTrouble::Misplaced => {
                 write!(f, "record {n} does not belong here: it was moved or inserted")
             }
             TraceTrouble::Beheaded => {
-                write!(f, "the trace begins with record {n}, and not with a snapshot")
+                write!(f, "the trace begins with record {n}, which is not a snapshot")
             }
             TraceTrouble::Session(found) => {
-                write!(f, "it is the trace of another session, `{found}`")
+                write!(f, "it belongs to another session, `{found}`")
             }
             TraceTrouble::Truncated => {
-                write!(f, "the trace was cut: the checkpoint has seen record {n}")
+                write!(f, "the trace was cut: the checkpoint contains record {n}")
             }
             TraceTrouble::Forked => {
-                write!(f, "record {n} is not the one that the checkpoint has seen")
+                write!(f, "record {n} differs from the one in the checkpoint")
             }
             TraceTrouble::Root => {
                 write!(f, "the checkpoint has another root for the records up to {n}")
             }
             TraceTrouble::Compacted => write!(
                 f,
-                "the checkpoint ends with record {n}, which was dropped for a snapshot: nothing can be compared"
+                "the checkpoint ends with record {n}, which a snapshot has replaced: nothing can be compared"
             ),
             TraceTrouble::End => {
-                write!(f, "the store says that record {n} is the last one, and it is not")
+                write!(f, "the store names record {n} as the last one, but it is not")
             }
-            TraceTrouble::Empty => f.write_str("there is no record: every session begins with one"),
-            TraceTrouble::Snapshot => f.write_str("the stored snapshot is not what was stored"),
+            TraceTrouble::Empty => {
+                f.write_str("there is no record, and every session begins with one")
+            }
+            TraceTrouble::Snapshot => f.write_str("the stored snapshot was changed"),
         }
     }
 }

@@ -309,7 +309,7 @@ fn torn_tails_are_cut_and_damage_is_named() {
     std::fs::write(&path, format!("{}\n{}\n", all[0], all[1].replace("bob", "bop"))).unwrap();
     match store.begin("s") {
         Err(StoreError::Damaged { record: Some(1), why, .. }) => {
-            assert_eq!(why, "it was changed: its hash is another");
+            assert_eq!(why, "it was changed: the hash does not match");
         }
         other => panic!("{other:?}"),
     }
@@ -362,5 +362,5 @@ fn rows_are_tampered_with() {
         "UPDATE session SET version = 500",
         "the stored snapshot is not what was stored; the store says that record 499 is the last one, and it is not",
     );
-    check("UPDATE snapshot SET version = 20", "the stored snapshot is not what was stored");
+    check("UPDATE snapshot SET version = 20", "the stored snapshot was changed");
 }

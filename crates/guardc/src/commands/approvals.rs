@@ -119,7 +119,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         ApprovalAction::Resume { session, plan, by, role } => {
             not_an_agent()?;
             resume(&storage, session, plan, by.trim(), role.trim())?;
-            term.print(&format!("session {session} goes on\n"))?;
+            term.print(&format!("session {session} continues\n"))?;
             return Ok(Exit::Fine);
         }
         ApprovalAction::Revoke { request, by } => approvals.revoke(request, by, now),
@@ -141,7 +141,7 @@ fn open(args: &Args) -> Result<Storage, Failure> {
 /// that is not possible.
 fn resume(storage: &Storage, name: &str, plan: &Path, by: &str, role: &str) -> Result<(), Failure> {
     if by.is_empty() || role.is_empty() {
-        return Err(Failure::new("a resume names a person and a role"));
+        return Err(Failure::new("a resume must name a person and a role"));
     }
     if !storage.contains(name)? {
         return Err(Failure::new(format!("there is no session `{name}` in this store")));
@@ -167,10 +167,10 @@ fn not_an_agent() -> Result<(), Failure> {
     for host in Vocabulary::ALL {
         if let Some(mark) = host.marks.iter().find(|mark| std::env::var_os(mark).is_some()) {
             let message = format!(
-                "this shell belongs to {} (`{mark}` is set), and who asks may not grant",
+                "this shell belongs to {} (`{mark}` is set), and an agent may not grant its own requests",
                 host.title
             );
-            return Err(Failure::new(message).help("grant from a terminal of your own"));
+            return Err(Failure::new(message).help("grant from another terminal"));
         }
     }
     Ok(())

@@ -231,7 +231,9 @@ fn check(text: &ContractText, plan: &LoadedPlan, contract: usize) -> Result<Repo
     if let Some(reason) = finish_reason.as_deref().filter(|r| guard_contract::finish(r).is_none()) {
         let near = near::did_you_mean(reason, guard_contract::finish_reasons());
         return Err(Failure::new(format!("unknown finish reason `{reason}`")).help(
-            near.unwrap_or_else(|| "write the producer's own, as `stop` or `length`".into()),
+            near.unwrap_or_else(|| {
+                "write the producer's own value, such as `stop` or `length`".into()
+            }),
         ));
     }
     let known = given(known)?;
@@ -249,12 +251,12 @@ fn given(known: &[String]) -> Result<BTreeMap<String, Vec<Json>>, Failure> {
     let mut given = BTreeMap::new();
     for pair in known {
         let Some((name, file)) = pair.split_once('=') else {
-            return Err(Failure::new(format!("`{pair}` is no list with a file"))
+            return Err(Failure::new(format!("`{pair}` is not a list with a file"))
                 .help("write `--known NAME=FILE`"));
         };
         match json_file(Path::new(file))? {
             Json::Array(values) => _ = given.insert(name.to_owned(), values),
-            _ => return Err(Failure::new(format!("`{file}` holds no JSON array"))),
+            _ => return Err(Failure::new(format!("`{file}` does not contain a JSON array"))),
         }
     }
     Ok(given)
@@ -286,7 +288,7 @@ fn lists_are_asked(
 fn json_file(path: &Path) -> Result<Json, Failure> {
     let text = files::read_text(path).map_err(|why| files::unreadable(path, &why))?;
     Json::parse(&text)
-        .map_err(|error| Failure::new(format!("`{}` is no JSON: {error}", files::display(path))))
+        .map_err(|error| Failure::new(format!("`{}` is not JSON: {error}", files::display(path))))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {

@@ -115,7 +115,7 @@ fn edits(tool: &ToolDiff, old: &ComparedGuard, new: &ComparedGuard) -> Vec<(Stri
 /// changed.
 fn edit(before: &str, after: &str) -> String {
     if before == after {
-        format!("edited: `{after}`, by a name that stands for something else now")
+        format!("edited: `{after}`, because a name in it now means something else")
     } else {
         format!("edited: `{before}` → `{after}`")
     }

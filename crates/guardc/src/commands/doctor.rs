@@ -143,7 +143,7 @@ fn registered(
         findings.fine(format!("installed in {name} for {}", count(host.registered.len(), "event")))
     } else {
         findings
-            .problem(format!("{name} has no hook for all calls at {}", missing.join(", ")), again)
+            .problem(format!("{name} has no hook for every call at {}", missing.join(", ")), again)
     }
     if hooks.len() > host.registered.len() {
         findings.problem(format!("{name} has the hook more than once for an event"), again);
@@ -198,7 +198,7 @@ fn program(line: &HookLine, again: &str, findings: &mut DoctorFindings) {
     if std::fs::canonicalize(&line.guardc).ok() == ours {
         findings.fine(format!("the hook is this program, version {}", env!("CARGO_PKG_VERSION")))
     } else {
-        findings.problem(format!("the hook is another program, `{name}`"), again)
+        findings.problem(format!("the hook is a different program, `{name}`"), again)
     }
 }
 
@@ -265,7 +265,7 @@ fn store(line: &HookLine, findings: &mut DoctorFindings) {
     match storage.approvals().map(|approvals| approvals.requests(None)) {
         Ok(Err(error)) => findings.problem(
             format!("the requests for approval cannot be used: {error}"),
-            "look who has changed the file; move it away to begin anew",
+            "find out who changed the file; move it away to begin with an empty one",
         ),
         _ => findings
             .fine(format!("the store {name} can be written; {}", count(sessions.len(), "session"))),
@@ -282,8 +282,8 @@ fn clock(findings: &mut DoctorFindings) {
         findings.fine("the clock is plausible")
     } else {
         findings.problem(
-            format!("the clock says {}", time::format_rfc3339(now)),
-            "set the system's clock: deadlines and approvals go by it",
+            format!("the clock shows {}", time::format_rfc3339(now)),
+            "set the system's clock: deadlines and approvals depend on it",
         )
     }
 }

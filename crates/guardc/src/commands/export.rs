@@ -130,7 +130,8 @@ fn text(host: &Vocabulary, exported: &ExportedRules) -> String {
         count(exported.statics.len(), "rule"),
         exported.place
     );
-    for (title, rules) in [("said, and weaker than the guard:", said), ("not said:", rest)] {
+    for (title, rules) in [("exported, but weaker than the guard:", said), ("not exported:", rest)]
+    {
         if rules.is_empty() {
             continue;
         }

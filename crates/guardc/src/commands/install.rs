@@ -81,7 +81,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     // A guard that cannot be used would block every call.
     if let Err(error) = Guard::from_file(&args.plan) {
         let failure = Failure::new(format!("the guard cannot be used: {error}"));
-        return Err(failure.help("nothing was changed; `guardc check` says more"));
+        return Err(failure.help("nothing was changed; `guardc check` gives details"));
     }
     let host = args.host;
     let path = args.place.path(host)?;

@@ -65,14 +65,14 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     say(&suggestion.unseen, term);
     if suggestion.tools == 0 {
         return Err(Failure::new("there is no allowed call to learn from").maybe_help(
-            args.from.is_none().then(|| "logs of others are read with `--from auto`".to_owned()),
+            args.from.is_none().then(|| "read logs of other tools with `--from auto`".to_owned()),
         ));
     }
     let text = match formatted(&suggestion.text, DEFECT) {
         Ok(text) => text,
         Err(_) => {
             suggestion = observer.suggestion(&name, u64::MAX);
-            term.note("no rules: the names of these tools and parameters cannot stand in rules");
+            term.note("no rules: the names of these tools and parameters cannot be used in rules");
             formatted(&suggestion.text, DEFECT)?
         }
     };
@@ -129,7 +129,7 @@ fn trace(
             Err(flaw) => {
                 let place = format!("`{}:{}`: {flaw}", source.name, records.number());
                 return Err(Failure::new(place).help(
-                    "logs of others are read with `--from auto`; `guardc trace verify` says more",
+                    "read logs of other tools with `--from auto`; `guardc trace verify` gives details",
                 ));
             }
         }
@@ -168,18 +168,18 @@ fn say(passed: &UnseenCalls, term: &Console) {
     let calls = |number: u64| count(number as usize, "allowed call");
     if passed.undeclarable > 0 {
         term.note(&format!(
-            "{} passed over: arguments that no guard can declare",
+            "{} skipped: arguments that no guard can declare",
             calls(passed.undeclarable)
         ));
     }
     if passed.nameless > 0 {
         term.note(&format!(
-            "{} passed over: tools that no guard can name, or more than 500 tools",
+            "{} skipped: tools that no guard can name, or more than 500 tools",
             calls(passed.nameless)
         ));
     }
     if passed.headless > 0 {
         let sessions = count(passed.headless as usize, "session");
-        term.note(&format!("{sessions} passed over: the beginning is not in the trace"));
+        term.note(&format!("{sessions} skipped: the beginning is not in the trace"));
     }
 }

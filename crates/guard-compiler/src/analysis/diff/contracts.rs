@@ -13,13 +13,13 @@ pub(super) fn changed(old: &Program, new: &Program) -> Vec<String> {
         match before.get(name) {
             None => changed.push(format!("the contract `{name}` is new")),
             Some(known) if known != text => {
-                changed.push(format!("the contract `{name}` judges texts otherwise"));
+                changed.push(format!("the contract `{name}` judges texts differently"));
             }
             Some(_) => {}
         }
     }
     let gone = before.keys().filter(|name| !after.contains_key(*name));
-    changed.extend(gone.map(|name| format!("the contract `{name}` is gone")));
+    changed.extend(gone.map(|name| format!("the contract `{name}` is removed")));
     changed.sort();
     changed
 }

@@ -317,7 +317,7 @@ fn changed(
             (ToolChange::Added, change)
         }
         (Some(a), None) => {
-            let mut change = other("the tool is gone");
+            let mut change = other("the tool is removed");
             // Its name may be that of another tool now.
             let wire = &old.tools[a].wire_name;
             let is_named = new.tools.iter().any(|tool| tool.name == *wire);

@@ -53,7 +53,7 @@ impl PossibleChange {
             (a, b) if a == b => {}
             (Some(a), Some(b)) if b < a => self.tighter.push(format!("{what} is less")),
             (None, Some(_)) => self.tighter.push(format!("{what} is new")),
-            (Some(_), None) => self.looser.push(format!("{what} is gone")),
+            (Some(_), None) => self.looser.push(format!("{what} is removed")),
             _ => self.looser.push(format!("{what} is more")),
         }
     }
@@ -386,15 +386,15 @@ impl<'p> Sides<'p> {
                     Influence::Variable(name) => format!("how `{name}` comes about"),
                     Influence::Fact(name) => format!("how `{name}` is learned"),
                     Influence::Spending(name) | Influence::Budget(name) => {
-                        format!("what is spent of `{name}`")
+                        format!("the spent amount of `{name}`")
                     }
                     Influence::Probe(name) => format!("the probe `{name}`"),
-                    Influence::Calls(name) => format!("the tool `{name}` that is asked of"),
+                    Influence::Calls(name) => format!("the tool `{name}` that a rule asks about"),
                     Influence::Trust => "whose words are trusted".into(),
                     Influence::Readers | Influence::Secrets => {
                         "who may read what is private".into()
                     }
-                    Influence::Deadline => "the deadline that is asked of".into(),
+                    Influence::Deadline => "the deadline that a rule asks about".into(),
                     Influence::Halts => "what halts a session".into(),
                 });
             }

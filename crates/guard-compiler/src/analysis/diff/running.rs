@@ -16,7 +16,10 @@ pub(super) fn anew(old: &Program, new: &Program) -> Vec<String> {
         match known {
             None => anew.push(format!("the variable `{}` begins with its initial value", var.name)),
             Some(known) if ty(old, known) != ty(new, var) => {
-                anew.push(format!("the variable `{}` has another type and begins anew", var.name));
+                anew.push(format!(
+                    "the variable `{}` has a different type and begins with its initial value",
+                    var.name
+                ));
             }
             Some(_) => {}
         }
@@ -97,10 +100,8 @@ fn memories(program: &Program) -> Vec<String> {
     crate::lower::each_expr(program, &mut |root| {
         root.walk(&mut |e| {
             if let crate::hir::ExprKind::Temporal(..) = e.kind {
-                memories.push(format!(
-                    "what was true before is not known of `{}`",
-                    canon.expr(None, e)
-                ));
+                memories
+                    .push(format!("the earlier values of `{}` are not known", canon.expr(None, e)));
             }
         });
     });

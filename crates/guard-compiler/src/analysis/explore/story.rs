@@ -189,7 +189,7 @@ pub(crate) fn happens(program: &Program, act: &Act) -> String {
             let ends = match then {
                 ExploredEnding::Succeeds(Some(result)) => format!(", returns {}", json(result)),
                 ExploredEnding::Succeeds(None) | ExploredEnding::Flies => String::new(),
-                ExploredEnding::Unreadable => ", returns what nobody can read".into(),
+                ExploredEnding::Unreadable => ", returns an unreadable result".into(),
                 ExploredEnding::Fails => ", fails".into(),
             };
             format!("{}{ends}", call(program, tool, args))

@@ -46,7 +46,7 @@ pub(super) fn check(lint: &mut Lint, found: &mut Vec<Diagnostic>) {
     for (tool, session) in explored.tools.iter().enumerate() {
         let tool_def = &lint.program.tools[tool];
         if session.is_none() && !lint.impossible.contains(&tool) {
-            let why = "everything was tried, and it is refused each time";
+            let why = "the search was exhaustive, and every such call is refused";
             found.push(errors::never_called(tool_def.span, &tool_def.name, tool_def.span, why));
         }
     }
@@ -113,7 +113,7 @@ fn together(lint: &Lint, tool: &Tool) -> Option<(Span, String)> {
     let all: Vec<&Expr> = passes.iter().collect();
     let impossible =
         lint.prover.is_impossible(tool) || (!all.is_empty() && lint.prover.never(tool, &all));
-    impossible.then(|| (tool.span, "its conditions exclude one another".to_string()))
+    impossible.then(|| (tool.span, "its conditions cannot hold at the same time".to_string()))
 }
 
 fn constant(e: &Expr) -> Option<i64> {

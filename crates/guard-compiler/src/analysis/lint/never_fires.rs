@@ -55,7 +55,11 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
         );
         let known = rules.get(&(rule.span, rule.kind)) == Some(&true);
         if tried && session.is_none() && !known && !impossible(rule.span) {
-            found.push(said(rule.kind, rule.span, "everything was tried, and it never speaks"));
+            found.push(said(
+                rule.kind,
+                rule.span,
+                "the search was exhaustive, and it was never delivered",
+            ));
         }
     }
 }

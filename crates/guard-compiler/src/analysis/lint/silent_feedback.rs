@@ -15,7 +15,7 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
         });
         let mute = provider.blocks.iter().all(|block| block.when.as_ref().is_some_and(never));
         let why = match (asleep, mute) {
-            (true, _) => "nothing ever triggers it",
+            (true, _) => "nothing triggers it",
             (_, true) => "none of its conditions is ever true",
             _ => continue,
         };

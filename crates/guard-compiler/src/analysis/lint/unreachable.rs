@@ -14,7 +14,7 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
             let why = format!("`{}` is never true", check.text);
             found.push(errors::unreachable(check.span, "the completion", &why));
         } else if lint.exhausted().is_some_and(|explored| explored.completion.is_none()) {
-            let why = "everything was tried, and some check fails each time";
+            let why = "the search was exhaustive, and some check always fails";
             found.push(errors::unreachable(completion.span, "the completion", why));
         }
     }
@@ -25,7 +25,7 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
         if let Some((text, e)) = never.next() {
             found.push(errors::unreachable(e.span, &what, &format!("`{text}` is never true")));
         } else if lint.exhausted().is_some_and(|explored| explored.goals[at].is_none()) {
-            let why = "everything was tried, and it is not all true at once";
+            let why = "the search was exhaustive, and not all of it is true at once";
             found.push(errors::unreachable(goal.span, &what, why));
         }
     }

@@ -240,7 +240,7 @@ impl ReferenceSession<'_> {
                     Some(Json::Bool(exists)) => Value::Bool(exists),
                     _ => {
                         return Err(Fault::NoAnswer(format!(
-                            "nobody can say whether `{path}` exists"
+                            "it is unknown whether `{path}` exists"
                         )));
                     }
                 },

@@ -312,7 +312,7 @@ impl ReferenceSession<'_> {
                 && step.from.contains(&state)
         };
         let Some(at) = declared.transitions.iter().position(|step| by_hand(&step)) else {
-            return Err(Misuse(format!("`{transition}` cannot be made by hand here")));
+            return Err(Misuse(format!("`{transition}` cannot be made manually here")));
         };
         self.advance(now);
         let rejects = reason.is_some() && !declared.finals.contains(&declared.transitions[at].to);
@@ -343,7 +343,7 @@ impl ReferenceSession<'_> {
         let passed = judged(true);
         let failed = judged(false);
         if passed.is_none() {
-            return Err(Misuse(format!("nothing is verified where `{id}` is")));
+            return Err(Misuse(format!("`{id}` is in a state without verification")));
         }
         self.advance(now);
         let env = Env::new(&self.state, world);

@@ -510,7 +510,7 @@ impl<'p> ReferenceSession<'p> {
         let stays =
             |g: &Grant| g.tool != tool || g.args != args || g.role != role || g.expires <= later;
         if self.grants.iter().all(stays) {
-            return Err(Misuse("there is nothing to take back".into()));
+            return Err(Misuse("there is no approval to revoke".into()));
         }
         self.grants.retain(stays);
         self.advance(now);
@@ -526,7 +526,7 @@ impl<'p> ReferenceSession<'p> {
         let at = self.program.units.iter().position(|u| u.name == unit && u.host_charged);
         let at = at.ok_or_else(|| Misuse(format!("`{unit}` is not charged by the host")))?;
         if amount < 0 {
-            return Err(Misuse("use is never negative".into()));
+            return Err(Misuse("usage cannot be negative".into()));
         }
         self.advance(now);
         self.spent[at] = self.spent[at].saturating_add(amount);

@@ -121,7 +121,7 @@ impl ReferenceSession<'_> {
                 match probe.returns.required() {
                     Type::Bool => Json::Bool(status == 0),
                     _ if printed.len() > STDOUT_BYTES => {
-                        return Err(Fault::Decode("too much is printed".into()));
+                        return Err(Fault::Decode("the output is too long".into()));
                     }
                     Type::String(_) => Json::string(printed.trim()),
                     _ => Json::parse(printed.trim()).map_err(|e| Fault::Decode(e.to_string()))?,

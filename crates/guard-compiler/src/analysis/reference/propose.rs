@@ -211,7 +211,7 @@ impl ReferenceSession<'_> {
         if judgement.decision == Decision::Allow {
             self.consume(at, &args, &after);
             self.take_off(id, Some(at), args, after);
-            self.flights.last_mut().expect("it has just taken off").deed = deed;
+            self.flights.last_mut().expect("it has just begun").deed = deed;
         }
         judgement
     }

@@ -93,7 +93,7 @@ impl ReferenceSession<'_> {
 }
 
 fn no_collection() -> Fault {
-    Fault::Decode("what is walked is no collection".into())
+    Fault::Decode("iteration over a value that is not a collection".into())
 }
 
 /// Returns the values of the binders of a quantifier, row by row.

@@ -345,7 +345,7 @@ fn days_of_month<'a, 't>(
     let (first, _, mut end) = day_of_month(text)?;
     let mut days = vec![first];
     while days.len() < MAX_DAYS {
-        // `Nov 15 - 20 guests` is no range of days.
+        // `Nov 15 - 20 guests` is not a range of days.
         let is_range = end.token().is_some_and(|token| matches!(token.gap, "-" | "–"));
         let is_listed = end.follows(&[",", "&", "-", "–"]);
         let then = if is_range { end } else { end.past_link() };
@@ -433,7 +433,7 @@ fn year<'a, 't>(text: Cursor<'a, 't>) -> YearRead<'a, 't> {
     let is_word = place.after(1).is_glued() || is_amount;
     let long = token.digits(4).filter(|year| token.text.len() == 4 && YEARS.contains(year));
     let long = long.filter(|_| place.follows(&["", ",", "-", "/", "'", "’", "("]));
-    // Before a noun, a number that is no year of today is a count.
+    // Before a noun, a number that is not a year of today is a count.
     let long = long.filter(|year| (1990..=2099).contains(year) || place.after(1).ends_list());
     let is_glued = place.at == text.at && place.is_glued();
     let short = token.digits(2).filter(|_| token.text.len() == 2);

@@ -147,7 +147,7 @@ fn after(tokens: &[Token<'_>], at: usize, is_money: bool) -> Option<(usize, bool
     }
 }
 
-/// Returns true if the token after this one is joined to it, so that this one is no number.
+/// Returns true if the token after this one is joined to it, so that this one is not a number.
 fn is_tied_to_next(tokens: &[Token<'_>], at: usize) -> bool {
     let Some(next) = tokens.get(at + 1).filter(|next| !next.gap.contains(char::is_whitespace))
     else {

@@ -49,7 +49,7 @@ pub struct FilePosition {
 /// Refuses a symbolic link: its target is not a file of this folder.
 pub fn refuse_link(path: &Path) -> Result<(), StoreError> {
     if std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
-        Err(damaged(path, "it is a symbolic link, and no record is kept behind one"))
+        Err(damaged(path, "it is a symbolic link, and records are not written through links"))
     } else {
         Ok(())
     }
@@ -232,7 +232,7 @@ fn first(path: &Path) -> Result<Option<u64>, StoreError> {
         None => Ok(None),
         Some(line) => match RecordLine::read(line.as_bytes()) {
             Ok(line) => Ok(Some(line.seq)),
-            Err(_) => Err(damaged(path, "its first line is no record")),
+            Err(_) => Err(damaged(path, "its first line is not a record")),
         },
     }
 }
@@ -245,7 +245,7 @@ pub fn head(path: &Path) -> Result<Option<Head>, StoreError> {
     };
     match RecordLine::read(&last) {
         Ok(line) => Ok(Some(Head { first, version: line.seq + 1, hash: line.hash })),
-        Err(_) => Err(damaged(path, "its last line is no record")),
+        Err(_) => Err(damaged(path, "its last line is not a record")),
     }
 }
 

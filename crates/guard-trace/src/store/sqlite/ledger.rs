@@ -33,7 +33,7 @@ impl OpenTransaction<'_> {
         if (Head { first: 0, ..found.head }) == ledger.head {
             Ok(())
         } else {
-            let why = "its records end elsewhere than it says".into();
+            let why = "its last record is not the one that it names".into();
             Err(self.damaged(LEDGER, None, why))
         }
     }
@@ -108,7 +108,7 @@ impl OpenTransaction<'_> {
         for id in &there {
             if ledger.knows(id) != KnownSession::Begun {
                 self.say(ledger, 0, LedgerEntry::Begun, id)?;
-                said.push(format!("session `{id}` is known from now on"));
+                said.push(format!("session `{id}` is new"));
             }
         }
         for id in ledger.sessions() {

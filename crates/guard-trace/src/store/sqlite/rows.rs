@@ -55,7 +55,9 @@ impl OpenTransaction<'_> {
         let Some((id, first, version, hash)) = row else { return Ok(None) };
         let number = |n: i64| {
             let number = u64::try_from(n).ok().filter(|n| *n <= MAX_SEQ);
-            number.ok_or_else(|| self.damaged(name, None, format!("{n} is no number of a record")))
+            number.ok_or_else(|| {
+                self.damaged(name, None, format!("{n} is not the number of a record"))
+            })
         };
         let head = Head { first: number(first)?, version: number(version)?, hash };
         Ok(Some(SessionRow { id, head }))
@@ -277,7 +279,7 @@ pub fn error(path: &Path, why: &rusqlite::Error) -> StoreError {
             ErrorCode::NotADatabase => StoreError::NoStore(path.to_owned()),
             ErrorCode::DatabaseCorrupt | ErrorCode::TypeMismatch => damaged(),
             ErrorCode::CannotOpen if !path.exists() => {
-                StoreError::Io(path.to_owned(), "it is not there".into())
+                StoreError::Io(path.to_owned(), "it does not exist".into())
             }
             _ => io(),
         },

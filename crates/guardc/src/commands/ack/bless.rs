@@ -49,7 +49,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         }
     }
     if differs && args.write {
-        term.note("look at each before you commit it: it is what the evaluator does, and should be what you claim");
+        term.note("review each before you commit it: it states what the evaluator does, which should be what you claim");
     }
     Ok(Exit::findings(differs && !args.write))
 }
@@ -84,7 +84,8 @@ fn filled(path: &Path, text: &str) -> Result<String, Failure> {
         || case.run.iter().any(|run| !run.expect.may_run.is_empty())
         || has_own_ids
     {
-        let failure = Failure::new(format!("`{shown}` has what only a framework decides"));
+        let failure =
+            Failure::new(format!("`{shown}` contains steps that only a framework decides"));
         return Err(failure.help(
             "missing tools, calls that may run, ids of calls, streams, probes and outages of the guard are the adapter's; write these by hand",
         ));
@@ -97,7 +98,7 @@ fn filled(path: &Path, text: &str) -> Result<String, Failure> {
         return Err(Failure::new(format!("`{shown}` was not played")));
     };
     if run.end.as_ref().is_none_or(|end| end.ended == LoopEndKind::Error) {
-        let failure = Failure::new(format!("the evaluator does not come to the end of `{shown}`"));
+        let failure = Failure::new(format!("the evaluator does not reach the end of `{shown}`"));
         return Err(failure.help(
             "it serves no lifecycles and answers no commands and probes; write these by hand",
         ));

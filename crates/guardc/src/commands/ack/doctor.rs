@@ -33,7 +33,7 @@ const STEPS: [(&str, &str, &str); 3] = [
     ),
     (
         "one call that is allowed",
-        "put the call to the guard, run it with `tool.execute`, settle it, and show the result as a `tool` message with the call's id",
+        "ask the guard about the call, run it with `tool.execute`, settle it, and show the result as a `tool` message with the call's id",
         "[[turn]]\ncalls = [{ id = \"a\", tool = \"ping\", result = \"pinged\" }]\n[[turn]]\nstop = true\n[expect]\nexecuted = [\"a\"]\nended = \"stopped\"\n",
     ),
     (
@@ -67,14 +67,14 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
                 .join("\n"),
             Played::Errored(trouble) => format!("  {trouble}"),
             Played::Skipped(missing) => {
-                format!("  it does not declare `{missing}`, which everything else stands on")
+                format!("  it does not declare `{missing}`, which every case needs")
             }
         };
         term.print(&format!("{}  {what}\n{wrong}\n  help      {help}\n\n", term.out.red("wrong")))?;
         term.print(&format!("messages:\n  {}\n", seen.log.join("\n  ")))?;
         return Ok(Exit::Findings);
     }
-    term.print("The wiring works: go on with `guardc ack run`.\n")?;
+    term.print("The wiring works: continue with `guardc ack run`.\n")?;
     Ok(Exit::Fine)
 }
 

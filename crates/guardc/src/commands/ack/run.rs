@@ -155,7 +155,7 @@ fn judged(args: &Args, term: &Console) -> Result<AckReport, Failure> {
         Ok(mut adapter) => drop(adapter.finish(true)),
         Err(trouble) if trouble.kind == TroubleKind::Start => {
             return Err(Failure::new(trouble.message).help(
-                "after `--` stands the command that starts the adapter; `guardc ack doctor -- CMD` tries it",
+                "write the command that starts the adapter after `--`; `guardc ack doctor -- CMD` tests it",
             ));
         }
         Err(_) => {}

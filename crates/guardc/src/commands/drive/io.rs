@@ -53,17 +53,19 @@ pub struct External(pub Process);
 
 impl External {
     fn exchange(&mut self, tool: &str, args: &Json) -> Result<ToolOutcome, String> {
-        let cannot = |error: std::io::Error| format!("the tools cannot be spoken to: {error}");
+        let cannot = |error: std::io::Error| {
+            format!("cannot communicate with the program that runs the tools: {error}")
+        };
         let mut line = json!({ "tool": tool, "args": args }).to_string();
         line.push('\n');
         let Process { reader, writer } = &mut self.0;
         writer.write_all(line.as_bytes()).and_then(|()| writer.flush()).map_err(cannot)?;
         let Some(answer) = reader.line(MAX_ANSWER).map_err(cannot)? else {
-            return Err("the program that runs the tools has gone".into());
+            return Err("the program that runs the tools has ended".into());
         };
         let answer = std::str::from_utf8(&answer).map_err(|_| "its answer is not UTF-8")?;
         let answer =
-            Json::parse(answer).map_err(|error| format!("its answer is no JSON: {error}"))?;
+            Json::parse(answer).map_err(|error| format!("its answer is not JSON: {error}"))?;
         match answer.get("outcome") {
             Some(Json::String(word)) if **word == *"success" => {
                 Ok(ToolOutcome::Success(answer.get("result").cloned()))

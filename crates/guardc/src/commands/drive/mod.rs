@@ -76,7 +76,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         None => Box::new(SimulatedTools(time::parse_rfc3339(START).unwrap_or_default())),
     };
     if let Some(path) = args.workspace.as_deref().filter(|path| path.is_file()) {
-        return Err(Failure::new(format!("the workspace `{}` is no directory", path.display())));
+        return Err(Failure::new(format!("the workspace `{}` is not a directory", path.display())));
     }
     known_roles(&args.approve, &plan)?;
     let mut approvals = Granting(&args.approve);
@@ -116,7 +116,8 @@ fn unasked(args: &Args) -> bool {
 
 fn patience(text: &str) -> Result<Duration, Failure> {
     time::parse_span(text).ok_or_else(|| {
-        Failure::new(format!("`{text}` is no duration")).help("write one, such as `--timeout 30s`")
+        Failure::new(format!("`{text}` is not a duration"))
+            .help("write one, such as `--timeout 30s`")
     })
 }
 
@@ -139,7 +140,7 @@ fn probes(args: &Args, plan: &guard_plan::LoadedPlan) -> Result<Vec<(Box<str>, J
     let mut probes = Vec::new();
     for probe in &args.probe {
         let Some((name, value)) = probe.split_once('=') else {
-            return Err(Failure::new(format!("`{probe}` is no probe with an answer"))
+            return Err(Failure::new(format!("`{probe}` is not a probe with an answer"))
                 .help("write `--probe NAME=VALUE`, such as `--probe healthy=true`"));
         };
         let known = || plan.plan().probes.iter().map(|probe| probe.name.as_str());
@@ -148,7 +149,7 @@ fn probes(args: &Args, plan: &guard_plan::LoadedPlan) -> Result<Vec<(Box<str>, J
                 .maybe_help(crate::near::did_you_mean(name, known())));
         }
         let value = Json::parse(value).map_err(|error| {
-            Failure::new(format!("the answer of `{name}` is no JSON: {error}"))
+            Failure::new(format!("the answer of `{name}` is not JSON: {error}"))
                 .help("strings are quoted: `--probe 'name=\"text\"'`")
         })?;
         probes.push((name.into(), value));
@@ -171,8 +172,10 @@ fn known_roles(roles: &[String], plan: &guard_plan::LoadedPlan) -> Result<(), Fa
         .chain(escalations.map(|escalation| escalation.role.as_str()))
         .collect();
     match roles.iter().find(|role| !known.contains(role.as_str())) {
-        Some(role) => Err(Failure::new(format!("the guard asks nobody in the role `{role}`"))
-            .maybe_help(crate::near::did_you_mean(role, known))),
+        Some(role) => {
+            Err(Failure::new(format!("the guard asks for no approval by the role `{role}`"))
+                .maybe_help(crate::near::did_you_mean(role, known)))
+        }
         None => Ok(()),
     }
 }
@@ -231,13 +234,13 @@ fn ended(end: &End, style: Style) -> String {
     match end {
         End::GoalReached => style.green("every goal is reached"),
         End::Stopped => style.green("stopped as the reasoner asked"),
-        End::BudgetExhausted => style.yellow("nothing can be afforded any more"),
+        End::BudgetExhausted => style.yellow("no action is affordable any more"),
         End::Deadline => style.yellow("the deadline has passed"),
         End::Halted => style.red("the session is halted"),
-        End::Stuck => style.red("stuck: nothing new for too long"),
+        End::Stuck => style.red("stuck: no progress for too long"),
         End::Failures => style.red("too many failures in a row"),
         End::InvalidChoices => style.red("too many invalid choices in a row"),
-        End::StepLimit => style.yellow("as many rounds as there may be"),
-        End::Error(why) => format!("{} {why}", style.red("the kernel did not take an event:")),
+        End::StepLimit => style.yellow("the maximum number of rounds is reached"),
+        End::Error(why) => format!("{} {why}", style.red("the kernel did not accept an event:")),
     }
 }

@@ -65,7 +65,11 @@ impl AnswerLimit {
     }
 
     fn listens(&self) -> io::Result<()> {
-        if self.late.get() { Err(io::Error::other("it was too late before")) } else { Ok(()) }
+        if self.late.get() {
+            Err(io::Error::other("the deadline had already passed"))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -102,7 +106,7 @@ impl Write for TimedWriter {
         self.turn.begin();
         let line = std::mem::take(&mut self.line);
         // The program answered without reading the earlier lines, or it has ended.
-        self.lines.try_send(line).map_err(|_| io::Error::other("it does not read what it is told"))
+        self.lines.try_send(line).map_err(|_| io::Error::other("it does not read its input"))
     }
 }
 

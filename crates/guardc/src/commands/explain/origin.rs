@@ -311,7 +311,7 @@ impl Sightings {
         let Some(text) = lookup(value) else { return };
         let places = self.places.get(&text).map(Vec::as_slice).unwrap_or_default();
         if places.is_empty() {
-            out.push_str("    seen     nowhere before: the agent wrote it\n");
+            out.push_str("    seen     not before: the agent wrote it\n");
         }
         for (number, place) in places.iter().take(LISTED).enumerate() {
             let word = if number == 0 { "seen    " } else { "and     " };

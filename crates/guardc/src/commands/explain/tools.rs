@@ -179,8 +179,10 @@ pub(super) fn sentence(said: &RulePhrase) -> String {
         PhraseSubject::ObserveKeeps => format!("{text} must still hold"),
         PhraseSubject::Learn => format!("teaches {text}"),
         PhraseSubject::Reconcile => format!("expects {text}, or halts"),
-        PhraseSubject::Observe => format!("{text} is observed; what breaks halts"),
-        PhraseSubject::ObserveWarn => format!("{text} is observed; what breaks warns"),
+        PhraseSubject::Observe => {
+            format!("{text} is observed; a broken invariant halts the session")
+        }
+        PhraseSubject::ObserveWarn => format!("{text} is observed; a broken invariant warns"),
         PhraseSubject::Transform => format!("must be called with {text}"),
         PhraseSubject::Shown => format!("shows the agent {text}"),
         PhraseSubject::Private => format!("private {text}"),

@@ -185,7 +185,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
             .and_then(|()| spawn("ticks", Box::new(tick_on)));
     if let Err(error) = threads {
         server.stop(Duration::ZERO);
-        return Err(Failure::new(format!("no thread can be started: {error}")));
+        return Err(Failure::new(format!("cannot start a thread: {error}")));
     }
     let ended = attend(args, &shared, &event, &mut server);
     shared.proxy.lock().unwrap_or_else(PoisonError::into_inner).gate().leave();
@@ -237,7 +237,10 @@ fn prepare(args: &Args, term: &Console) -> Result<(SessionGate, ProxyOptions), F
     };
     let liveness = Liveness::begin(&store, &gate.token).map_err(|error| {
         let why = crate::failure::reason(&error);
-        Failure::new(format!("cannot write beside the store `{}`: {why}", sources::display(&store)))
+        Failure::new(format!(
+            "cannot write next to the store `{}`: {why}",
+            sources::display(&store)
+        ))
     })?;
     Ok((SessionGate::new(guard, storage, gate, liveness).map_err(Failure::new)?, options))
 }

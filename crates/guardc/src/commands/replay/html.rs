@@ -92,7 +92,7 @@ fn summary(out: &mut String, report: &ReplayReport) {
         ("stops that would now be allowed", |view| view.stops_allowed),
         ("settlements that would now halt the session", |view| view.halts),
         ("settlements that would no longer halt it", |view| view.halts_gone),
-        ("items and served calls that would come out otherwise", |view| view.items),
+        ("items and served calls with a different outcome", |view| view.items),
         ("events with other feedback", |view| view.feedback),
         ("that cannot be decided", |view| view.unsaid.total()),
     ];
@@ -103,7 +103,7 @@ fn summary(out: &mut String, report: &ReplayReport) {
     if let Some(line) = unsaid(recorded) {
         let _ = writeln!(out, "<p>{}.</p>", escape(&line));
     }
-    *out += "<p class=\"soft\">After the first difference in a session, what was recorded need not have happened; the second column stops there.</p>\n";
+    *out += "<p class=\"soft\">After the first difference in a session, the recorded events might not have happened; the second column stops there.</p>\n";
 }
 
 fn rules(out: &mut String, report: &ReplayReport) {
@@ -186,7 +186,7 @@ fn kind(now: &str) -> &'static str {
         "deny" => "deny",
         "block" => "block",
         "halted" => "halted",
-        "allow" | "goes on" => "allow",
+        "allow" | "continues" => "allow",
         "ask" => "ask",
         "wait" => "wait",
         _ => "other",

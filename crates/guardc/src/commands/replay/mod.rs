@@ -104,7 +104,7 @@ impl From {
 pub fn run(args: &Args, term: &Console) -> CommandResult {
     let judges = judges(&args.plan, term).map_err(Failure::fatal)?;
     if args.from.is_some() && judges.len() > 1 {
-        return Err(Failure::new("logs of others name no plan: give one with `--plan`"));
+        return Err(Failure::new("logs of other tools name no plan: give one with `--plan`"));
     }
     let keys = keys(args)?;
     let endings: &[&str] = if args.from.is_some() { &["jsonl", "json", "log"] } else { &["jsonl"] };
@@ -133,7 +133,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     }
     if report.sessions == 0 {
         return Err(Failure::new("there is no session to decide").maybe_help(
-            args.from.is_none().then(|| "logs of others are read with `--from auto`".to_owned()),
+            args.from.is_none().then(|| "read logs of other tools with `--from auto`".to_owned()),
         ));
     }
     let view = &report.recorded;

@@ -50,7 +50,10 @@ pub fn others(view: &View) -> Vec<String> {
         ),
         (
             view.items,
-            format!("{} would come out otherwise", counted(view.items, "item or served call")),
+            format!(
+                "{} would have a different outcome",
+                counted(view.items, "item or served call")
+            ),
         ),
         (
             view.reasons,
@@ -65,9 +68,12 @@ pub fn others(view: &View) -> Vec<String> {
 /// Describes the cases that cannot be determined.
 pub fn unsaid(view: &View) -> Option<String> {
     let parts = [
-        (view.unsaid.world, "nobody was asked then what this guard asks"),
-        (view.unsaid.secrets, "a secret is known by its mark only"),
-        (view.unsaid.after, "they differ, but after something that cannot be said"),
+        (
+            view.unsaid.world,
+            "this guard asks for something that the recorded session did not ask for",
+        ),
+        (view.unsaid.secrets, "only the mark of a secret is known"),
+        (view.unsaid.after, "they differ, but only after something that cannot be decided"),
     ];
     let total = view.unsaid.total();
     let parts: Vec<String> = parts
@@ -182,7 +188,7 @@ fn verdicts(out: &mut String, report: &ReplayReport, exact: bool, style: Style) 
         gap(out);
     }
     if decisions.is_empty() {
-        let _ = writeln!(out, "no decision on {calls} is another");
+        let _ = writeln!(out, "the decisions on {calls} are the same");
     }
     for line in others(view) {
         let _ = writeln!(out, "{line}");
@@ -285,6 +291,6 @@ fn views(out: &mut String, report: &ReplayReport) {
     );
     if recorded.skipped > 0 {
         let calls = counted(recorded.skipped, "call");
-        let _ = writeln!(out, "What became of {calls} that would not have run was left out.");
+        let _ = writeln!(out, "The outcomes of {calls} that would not have run were left out.");
     }
 }

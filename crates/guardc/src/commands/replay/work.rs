@@ -102,7 +102,7 @@ impl Work<'_> {
         }
         let place = self.judges.iter().position(|judge| judge.hash() == plan);
         place.ok_or_else(|| {
-            format!("the session was recorded with the plan {plan}, and `--plan` names no such; with one `--plan` it decides every session")
+            format!("the session was recorded with the plan {plan}, which no `--plan` names; a single `--plan` decides every session")
         })
     }
 

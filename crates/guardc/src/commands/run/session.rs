@@ -44,13 +44,13 @@ const COMMANDS: [(&str, &str, &str); 24] = [
     ),
     ("git", ":git committed", "nothing is uncommitted; or `:git uncommitted`"),
     ("usage", ":usage N UNIT", "the host reports use"),
-    ("prompt", ":prompt TEXT", "the user says something"),
+    ("prompt", ":prompt TEXT", "the user writes a prompt"),
     ("open", ":open {\"known\": []}", "a new session, opened with this"),
     ("items", ":items [ITEM]", "the items of all lifecycles, or one in full"),
     ("verify", ":verify ITEM", "the harness judges an item's criteria"),
     ("move", ":move ITEM by TRANSITION [because WHY]", "the harness moves an item"),
-    ("facts", ":facts [NAME]", "what was learned, and from whom"),
-    ("advise", ":advise [json]", "what could be done next, ranked"),
+    ("facts", ":facts [NAME]", "the learned facts and their sources"),
+    ("advise", ":advise [json]", "the possible next calls, ranked"),
     ("stop", ":stop", "the agent would stop"),
     ("resume", ":resume by ROLE", "a halt ends"),
     ("trace", ":trace", "everything that has happened"),
@@ -269,7 +269,7 @@ impl<'a> Repl<'a> {
             let near = near::did_you_mean(name, self.started.keys().map(String::as_str));
             return Err(format!(
                 "nothing is in flight as `{name}`; {}",
-                near.unwrap_or_else(|| "`:state` says what is".into())
+                near.unwrap_or_else(|| "`:state` lists them".into())
             ));
         };
         let before = self.play.state();
@@ -375,8 +375,8 @@ impl<'a> Repl<'a> {
 
     fn usage(&mut self, text: &str) -> LineAnswer {
         let (amount, unit) = text.split_once(char::is_whitespace).ok_or("write `:usage N UNIT`")?;
-        let amount =
-            guard_plan::decimal::parse(amount).ok_or_else(|| format!("`{amount}` is no amount"))?;
+        let amount = guard_plan::decimal::parse(amount)
+            .ok_or_else(|| format!("`{amount}` is not an amount"))?;
         self.play.usage(unit.trim(), amount)?;
         Ok("recorded\n".into())
     }
@@ -440,8 +440,8 @@ impl<'a> Repl<'a> {
             ("fail CALL", "if it is allowed, it fails"),
             ("start NAME = CALL", "if it is allowed, it stays in flight"),
             ("finish NAME ok", "settles it; or `finish NAME fails`"),
-            ("approve CALL by ROLE", "somebody approves exactly this call"),
-            ("revoke CALL by ROLE", "somebody takes that back"),
+            ("approve CALL by ROLE", "a person approves exactly this call"),
+            ("revoke CALL by ROLE", "a person revokes that approval"),
         ];
         let rows =
             calls.iter().copied().chain(COMMANDS.iter().map(|(_, form, what)| (*form, *what)));

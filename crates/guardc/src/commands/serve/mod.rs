@@ -281,9 +281,9 @@ impl Service {
 fn timed_out(time: Duration, begun: bool) -> RpcError {
     let seconds = time.as_secs_f64();
     let what = if begun {
-        "it runs on, and its answer does not come: what it does is on record"
+        "it continues, but its answer is not sent: the trace records what it does"
     } else {
-        "it was not begun, and nothing of it happens"
+        "it was not started and will not run"
     };
     let message =
         format!("the request took longer than {seconds} s (`--max-request-time`): {what}");

@@ -81,12 +81,15 @@ pub fn read(line: &[u8]) -> Result<Request, String> {
         }
     };
     if !raw.get().starts_with('{') {
-        return refused(None, RpcError::request("a request is an object; batches are not taken"));
+        return refused(
+            None,
+            RpcError::request("a request must be an object; batches are not supported"),
+        );
     }
     let request: Request = match serde_json::from_str(raw.get()) {
         Ok(request) => request,
         Err(error) => {
-            return refused(None, RpcError::request(format!("the line is no request: {error}")));
+            return refused(None, RpcError::request(format!("the line is not a request: {error}")));
         }
     };
     let id = request.id.as_deref();

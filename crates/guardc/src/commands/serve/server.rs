@@ -233,9 +233,8 @@ impl Server {
     fn open(&self, open: requests::OpenRequest) -> RpcAnswer {
         let most = self.options.limits.max_sessions;
         if lock(&self.sessions).len() >= most {
-            let message = format!(
-                "{most} sessions are open, the most that this sidecar takes (`--max-sessions`)"
-            );
+            let message =
+                format!("{most} sessions are open, which is the maximum (`--max-sessions`)");
             return Err(RpcError::failed("too_many_sessions", message));
         }
         let _opening = self.opening.read().unwrap_or_else(PoisonError::into_inner);
@@ -252,7 +251,7 @@ impl Server {
         let data = open.data.as_ref().map(|data| json("data", data)).transpose()?;
         let shared = shared(open.shared.unwrap_or_default())?;
         if !shared.is_empty() && storage.is_none() {
-            return Err(RpcError::params("a shared budget is one of a store: give `journal`"));
+            return Err(RpcError::params("a shared budget needs a store: give `journal`"));
         }
         let mut options = guard.session(&id).at(instant(open.now)?);
         options = options.max_memory(self.options.limits.max_session_memory);

@@ -362,7 +362,7 @@ impl Runner<'_> {
         let got = match self.play.evaluate(condition) {
             Ok(Value::Bool(true)) => return Ok(()),
             Ok(_) => "false".into(),
-            Err(fault) => format!("it cannot be told: {fault}"),
+            Err(fault) => format!("it cannot be evaluated: {fault}"),
         };
         let show =
             |(label, expr, ty): &(String, Expr, TypeId)| (label.clone(), self.play.show(expr, *ty));

@@ -137,7 +137,7 @@ impl Runner<'_> {
     fn advice(&mut self, tool: &str, wanted: &str, text: Option<&str>) -> Stepped {
         let advice = self.play.advise();
         let Some(action) = advice.actions.iter().find(|action| action.wire_name == tool) else {
-            return Err(FailedStep::new(wanted, "the advice does not speak of it").into());
+            return Err(FailedStep::new(wanted, "the advice does not contain it").into());
         };
         let whole = advice.text();
         let heading = format!("(id={})", action.tool);

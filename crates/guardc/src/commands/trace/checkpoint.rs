@@ -38,8 +38,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     }
     let mut entries = Vec::with_capacity(checked.len());
     for (source, trace) in found.iter().zip(checked) {
-        let nameless =
-            || Failure::new(format!("`{}` does not say of which session it is", source.name));
+        let nameless = || Failure::new(format!("`{}` does not name its session", source.name));
         entries.push(trace.entry.ok_or_else(nameless)?);
     }
     let made = Checkpoint::new(entries, key.as_ref());

@@ -87,9 +87,10 @@ fn jsonl(args: &Args, term: &Console) -> CommandResult {
     };
     std::fs::create_dir_all(&args.output).map_err(folder)?;
     for (source, trace) in found.iter().zip(&checked) {
-        let id = source.session.as_ref().or(trace.session.as_ref()).ok_or_else(|| {
-            Failure::new(format!("`{}` does not say of which session it is", source.name))
-        })?;
+        let id =
+            source.session.as_ref().or(trace.session.as_ref()).ok_or_else(|| {
+                Failure::new(format!("`{}` does not name its session", source.name))
+            })?;
         into_file(source, &args.output.join(format!("{id}.jsonl")))?;
     }
     let records: u64 = checked.iter().map(|trace| trace.records).sum();

@@ -38,7 +38,7 @@ fn instant(text: &str) -> Result<i64, String> {
     let day = || time::parse_rfc3339(&format!("{text}T00:00:00Z"));
     time::parse_rfc3339(text)
         .or_else(day)
-        .ok_or_else(|| "it is no time such as `2026-01-05` or `2026-01-05T09:00:00Z`".into())
+        .ok_or_else(|| "it is not a time such as `2026-01-05` or `2026-01-05T09:00:00Z`".into())
 }
 
 impl Filter {

@@ -28,7 +28,7 @@ pub struct Args {
 pub fn run(args: &Args, term: &Console) -> CommandResult {
     if args.traces.iter().any(|path| path.as_os_str() == "-") {
         return Err(Failure::new(
-            "a trace is verified before it is taken, and standard input can be read once",
+            "a trace is verified before it is used, and standard input can be read only once",
         ));
     }
     let found = sources::all(&args.traces, &args.session, None)?;
@@ -40,9 +40,10 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let mut taken = 0;
     let mut different = false;
     for (source, trace) in found.iter().zip(&checked) {
-        let id = source.session.as_ref().or(trace.session.as_ref()).ok_or_else(|| {
-            Failure::new(format!("`{}` does not say of which session it is", source.name))
-        })?;
+        let id =
+            source.session.as_ref().or(trace.session.as_ref()).ok_or_else(|| {
+                Failure::new(format!("`{}` does not name its session", source.name))
+            })?;
         match copy(source, &*store, id)? {
             Some(records) => taken += records,
             None => {
@@ -84,7 +85,7 @@ pub fn copy(source: &SessionTrace, store: &dyn Store, id: &str) -> Result<Option
         let commit = Commit { version: head.version, records: &records, ..Commit::default() };
         head = match store.commit(id, &commit)? {
             Committed::Yes(head) => head,
-            _ => return Err(Failure::new(format!("somebody else writes to session `{id}`"))),
+            _ => return Err(Failure::new(format!("another process writes to session `{id}`"))),
         };
         taken += next.len();
     }

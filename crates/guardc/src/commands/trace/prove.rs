@@ -32,7 +32,7 @@ pub struct Args {
 pub fn run(args: &Args, term: &Console) -> CommandResult {
     if args.trace.as_os_str() == "-" {
         return Err(Failure::new(
-            "a proof reads the trace twice, and standard input can be read once",
+            "a proof reads the trace twice, and standard input can be read only once",
         ));
     }
     let path = &args.checkpoint;
@@ -44,7 +44,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let id = args.session.clone().or(source.session.clone()).or(named).unwrap_or_default();
     if checkpoint.entry(&id).is_none() {
         let known = checkpoint.sessions.iter().map(|entry| entry.session.as_str());
-        return Err(sources::no_session(&id, known).help("the checkpoint does not have it"));
+        return Err(sources::no_session(&id, known).help("the checkpoint does not contain it"));
     }
     let mut failure = None;
     // An invalid or unreadable record ends the hashes, and the proof cannot be made.
@@ -59,7 +59,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     if let Some(error) = failure {
         return Err(error);
     }
-    let why = "the trace is not what the checkpoint has seen, or has not got so far";
+    let why = "the trace differs from the one in the checkpoint, or is shorter";
     let cannot =
         |doubt| Failure::new(format!("record {} cannot be proved: {doubt}", args.record)).help(why);
     write(&args.output, &proof.map_err(cannot)?, term)?;

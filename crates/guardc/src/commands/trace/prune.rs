@@ -60,7 +60,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         (older_than, keep) = (project.older_than.map(Age::For), project.keep);
     }
     if older_than.is_none() && keep.is_none() {
-        return Err(Failure::new("nothing says which sessions are dropped").help(
+        return Err(Failure::new("no option selects the sessions to drop").help(
             "give `--older-than AGE`, `--keep N` or both, or set them under `[retention]` in `guard.toml`",
         ));
     }

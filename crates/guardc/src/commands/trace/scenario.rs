@@ -153,7 +153,7 @@ impl<'p> TestWriter<'p> {
             return;
         }
         if propose.unreadable.is_some() {
-            return self.leaves_out("a call whose arguments are no JSON");
+            return self.leaves_out("a call whose arguments are not JSON");
         }
         let misfits =
             |reason: &Reason| matches!(reason.code, Code::UnknownTool | Code::InvalidArguments);
@@ -361,7 +361,7 @@ impl<'p> TestWriter<'p> {
                     Some(("git".to_owned(), TestStepKind::Git(*answer)))
                 }
                 _ => {
-                    self.leaves_out("an answer of the world that a test cannot say");
+                    self.leaves_out("an answer of the world that a test cannot state");
                     None
                 }
             };
@@ -392,7 +392,7 @@ impl<'p> TestWriter<'p> {
     fn call(&mut self, tool: &str, args: &Json) -> Option<ToolCall> {
         let name = declared(self.plan, tool);
         let Json::Object(members) = args else {
-            self.leaves_out("a call whose arguments are no object");
+            self.leaves_out("a call whose arguments are not an object");
             return None;
         };
         if !is_name(name) || !members.iter().all(|(member, _)| is_name(member)) {
@@ -461,7 +461,7 @@ impl<'p> TestWriter<'p> {
 
     fn hides(&mut self, hidden: bool) {
         if hidden {
-            self.leaves_out("secrets, which stand as hashes: write values of your own");
+            self.leaves_out("secrets, which are recorded as hashes: write values in their place");
         }
     }
 

@@ -131,7 +131,7 @@ impl StoryText {
             Payload::Ledger(ledger) => self.line(&cut(&ledger.to_string(), 200)),
             Payload::Upgrade(upgrade) => self.upgrade(upgrade),
             Payload::Snapshot(_) => {
-                self.line(&self.style.dim("a snapshot stands for what was before"))
+                self.line(&self.style.dim("a snapshot replaces the earlier records"))
             }
         }
     }
@@ -144,7 +144,7 @@ impl StoryText {
     fn upgrade(&mut self, upgrade: &Upgrade<'_>) {
         let guard = self.style.bold(&cut(&upgrade.snapshot.guard, 60));
         let plan = cut(&upgrade.snapshot.plan, 20);
-        self.line(&format!("{} {guard}, plan {plan}", self.style.cyan("goes on under")));
+        self.line(&format!("{} {guard}, plan {plan}", self.style.cyan("continues under")));
         match &upgrade.forced {
             None => self.line("  it allows nothing that the guard before refused"),
             Some(forced) => {
@@ -153,10 +153,7 @@ impl StoryText {
                 self.line(&format!("  forced by {by}{}", reason.unwrap_or_default()));
             }
         }
-        upgrade
-            .anew
-            .iter()
-            .for_each(|what| self.line(&format!("  begins anew: {}", cut(what, 200))));
+        upgrade.anew.iter().for_each(|what| self.line(&format!("  reset: {}", cut(what, 200))));
         upgrade
             .dropped
             .iter()
@@ -311,14 +308,14 @@ fn question(asked: &Asked) -> String {
     let whether = |answer: &Option<bool>| match answer {
         Some(true) => "yes",
         Some(false) => "no",
-        None => "nobody can say",
+        None => "unknown",
     };
     match asked {
         Asked::Exists { path, answer } => {
             format!("asked whether `{path}` exists: {}", whether(answer))
         }
         Asked::File { path, answer } => {
-            format!("asked whether the file `{path}` is there: {}", whether(answer))
+            format!("asked whether the file `{path}` exists: {}", whether(answer))
         }
         Asked::Contains { path, text, answer } => {
             format!("asked whether `{path}` contains `{text}`: {}", whether(answer))
@@ -334,9 +331,9 @@ fn question(asked: &Asked) -> String {
             let what = match answer {
                 Some(guard_plan::record::Content::Text(text)) => format!("{} bytes", text.len()),
                 Some(other) => format!("{other:?}").to_lowercase(),
-                None => "nobody can say".into(),
+                None => "unknown".into(),
             };
-            format!("asked what `{path}` holds: {what}")
+            format!("asked for the contents of `{path}`: {what}")
         }
         Asked::Sha256 { path, answer, .. } => {
             format!("asked for the hash of `{path}`: {}", answer.as_deref().unwrap_or("none"))
@@ -346,7 +343,7 @@ fn question(asked: &Asked) -> String {
             format!(
                 "ran `{}`: {}",
                 command.join(" "),
-                ended.as_deref().unwrap_or("nobody can run it")
+                ended.as_deref().unwrap_or("it cannot be run here")
             )
         }
     }

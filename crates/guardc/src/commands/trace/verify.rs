@@ -66,8 +66,10 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let found = sources::all_with_ledgers(&args.traces, &args.session, args.key.as_deref())?;
     let several = checkpoint.as_ref().is_some_and(|listed| listed.sessions.len() != 1);
     if several && args.traces.iter().any(|place| place.as_os_str() == "-") {
-        return Err(Failure::new("standard input is one trace, and the checkpoint is of several")
-            .help("give the trace as a file"));
+        return Err(Failure::new(
+            "standard input is one trace, and the checkpoint covers several sessions",
+        )
+        .help("give the trace as a file"));
     }
     let checked = verify_all(&found, checkpoint.as_ref(), args.jobs, false, term)?;
     let lost = checkpoint.as_ref().map(|listed| lost(listed, &found, &checked, &args.session));
@@ -95,7 +97,7 @@ fn believed(
     match Checkpoint::parse(&text).and_then(|read| signed(&read).map(|()| read)) {
         Ok(read) => Ok((Some(read), None)),
         Err(CheckpointError::Form(why)) => {
-            Err(Failure::new(format!("`{}` is no checkpoint: {why}", files::display(path))))
+            Err(Failure::new(format!("`{}` is not a checkpoint: {why}", files::display(path))))
         }
         Err(doubt) => Ok((None, Some(format!("checkpoint `{}`: {doubt}", files::display(path))))),
     }
@@ -115,7 +117,7 @@ fn said(term: &Console, format: TextOrJson, doubt: &str) -> CommandResult {
 
 fn proof(args: &Args, path: &Path, signer: Option<&PublicKey>, term: &Console) -> CommandResult {
     if signer.is_none() && args.checkpoint.is_none() {
-        return Err(Failure::new("a proof leads to a checkpoint, which somebody must vouch for")
+        return Err(Failure::new("a proof leads to a checkpoint, and someone must vouch for that")
             .help("give `--signed-by KEY` or `--checkpoint FILE`"));
     }
     let text = files::read_text(path).map_err(|why| files::unreadable(path, &why))?;
@@ -123,7 +125,7 @@ fn proof(args: &Args, path: &Path, signer: Option<&PublicKey>, term: &Console) -
     let read = match InclusionProof::parse(&text) {
         Ok(read) => read,
         Err(CheckpointError::Form(why)) => {
-            return Err(Failure::new(format!("`{shown}` is no proof: {why}")));
+            return Err(Failure::new(format!("`{shown}` is not a proof: {why}")));
         }
         Err(doubt) => return said(term, args.format, &format!("proof `{shown}`: {doubt}")),
     };

@@ -199,9 +199,12 @@ impl Solver {
                     &self.reply(&format!("(get-value ({}))", names.join(" ")))?,
                 ))
             }
-            "unknown" => SolverAnswer::Unknown("it gave up in its time".into()),
+            "unknown" => SolverAnswer::Unknown("it gave up within its time limit".into()),
             other => {
-                return Err(format!("it says `{}`", other.chars().take(200).collect::<String>()));
+                return Err(format!(
+                    "it answered `{}`",
+                    other.chars().take(200).collect::<String>()
+                ));
             }
         };
         self.say("(pop 1)\n")?;
@@ -210,7 +213,7 @@ impl Solver {
 
     fn say(&mut self, text: &str) -> Result<(), String> {
         let said = self.to.write_all(text.as_bytes()).and_then(|()| self.to.flush());
-        said.map_err(|why| format!("it does not listen: {why}"))
+        said.map_err(|why| format!("it does not read its input: {why}"))
     }
 
     fn line(&mut self) -> Result<String, String> {

@@ -16,7 +16,7 @@ pub(super) fn compare(
     let grows = before.is_subset(&after);
     let shrinks = after.is_subset(&before);
     let refuses = |negated: bool| asks_only(old.1, negated) && asks_only(new.1, negated);
-    let what = if grows { "a `private` is new" } else { "a `private` is gone" };
+    let what = if grows { "a `private` is new" } else { "a `private` is removed" };
     match (grows, shrinks) {
         (true, true) => {}
         (false, false) => change.other("who may read what is private".into()),

@@ -43,7 +43,7 @@ impl Sides<'_> {
             change.tighter.push("an invariant is new".into());
         }
         if !keeps(&new, &old) {
-            change.looser.push("an invariant is gone".into());
+            change.looser.push("an invariant is removed".into());
         }
         for name in &vars {
             if let (Some(p), Some(q)) = (variable(self.old, name), variable(self.new, name)) {

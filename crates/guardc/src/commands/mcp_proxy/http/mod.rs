@@ -69,7 +69,9 @@ pub fn upstream(text: &str) -> Result<Uri, String> {
     let uri: Uri = text.parse().map_err(|error| format!("it is not a URL: {error}"))?;
     match (uri.scheme_str(), uri.authority()) {
         (Some("http" | "https"), Some(authority)) if !authority.as_str().contains('@') => Ok(uri),
-        (Some("http" | "https"), Some(_)) => Err("a URL here has no user: send a header".into()),
+        (Some("http" | "https"), Some(_)) => {
+            Err("a URL cannot contain user information here: send a header".into())
+        }
         _ => Err("it is like `https://host/mcp`".into()),
     }
 }
@@ -154,7 +156,7 @@ pub fn serve(
         term.note(&format!("guard: listening on http://{address}{}", upstream.path()));
         if !shared.loopback {
             term.note(
-                "guard: other machines can reach this address; whoever does, can use the server",
+                "guard: other machines can reach this address, and anyone who reaches it can use the server",
             );
         }
         tokio::spawn(Arc::clone(&shared).tick_on());

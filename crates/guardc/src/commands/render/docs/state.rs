@@ -103,7 +103,7 @@ pub(super) fn facts(doc: Doc) -> String {
             .filter(|source| source.learns.iter().any(|learn| learn.fact == id))
             .map(|source| match source.kind {
                 SourceKind::Start => "what the session is opened with".into(),
-                SourceKind::Prompt => "what the user says".into(),
+                SourceKind::Prompt => "the user's prompts".into(),
             })
             .collect();
         let tools = named(doc, |tool| tool.learns.iter().any(|learn| learn.fact == id));

@@ -70,7 +70,7 @@ pub fn run(args: &Args, inputs: &[InputText], config: &Config, term: &Console) -
         let file = shown.first().map_or_else(String::new, |file| file.path.clone());
         if !passes(args, &output, &shown)? {
             return Err(Failure::new(format!("the tests of `{file}` do not pass"))
-                .help("run `guardc test` without --mutate, and mend what fails"));
+                .help("run `guardc test` without --mutate, and repair the failing tests"));
         }
         let guard = MutatedGuard { path: &input.path, text: &text, output: &output, file: &file };
         all.push(guard.mutated(args, config, term)?);
