@@ -246,7 +246,7 @@ impl CallGivens<'_> {
 /// charges nothing before it is settled.
 fn reads_beside_state(condition: &guard_compiler::hir::Expr) -> bool {
     use guard_compiler::hir::ExprKind;
-    condition.contains(&|e| matches!(e.kind, ExprKind::Spent(_) | ExprKind::Remaining(_)))
+    condition.any(&mut |e| matches!(e.kind, ExprKind::Spent(_) | ExprKind::Remaining(_)))
 }
 
 /// Two alternatives, for the modules beside.
