@@ -86,7 +86,7 @@ pub(crate) fn read(p: &PreparedContract, text: &[u8], over: bool, input: &Input<
                     .get_or_insert((start, "the number may have lost digits: nothing follows it"));
             }
             if !value.strict && value.text.first() == Some(&b'"') && value.text.contains(&b'\\') {
-                draft.doubt.get_or_insert((start, "which quotes are its own is unclear"));
+                draft.doubt.get_or_insert((start, "it is unclear which quotes delimit it"));
             }
             if let Some(why) = found.doubt {
                 draft.doubt.get_or_insert((start, why));

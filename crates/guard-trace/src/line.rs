@@ -130,13 +130,13 @@ impl std::fmt::Display for Break {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Break::Form(LineFlaw::Cut) => f.write_str("it is cut"),
-            Break::Form(LineFlaw::NoRecord) => f.write_str("it is no record of a trace"),
+            Break::Form(LineFlaw::NoRecord) => f.write_str("it is not a record of a trace"),
             Break::Form(LineFlaw::NotText) => f.write_str("it is not UTF-8"),
-            Break::Changed => f.write_str("it was changed: its hash is another"),
+            Break::Changed => f.write_str("it was changed: the hash does not match"),
             Break::Prev => f.write_str("it does not follow the record before it"),
             Break::Seq { found, expected } => write!(f, "its number is {found}, not {expected}"),
             Break::Begins(seq) => {
-                write!(f, "the trace begins with record {seq}, which is no snapshot")
+                write!(f, "the trace begins with record {seq}, which is not a snapshot")
             }
         }
     }

@@ -60,7 +60,7 @@ fn a_typo_has_its_line_and_a_near_miss() {
     );
     check("a claim", "<<wrd:x>>", "2: there is no placeholder of kind `wrd`; did you mean `word`?");
     check("a claim", "<<word:x", "2: `<<` without `>>` on its line");
-    check("has = \"x\"", "times = 1", "10: `sees` says neither what it `has` nor what it `lacks`");
+    check("has = \"x\"", "times = 1", "10: `sees` needs `has` or `lacks`");
     check(
         "tool = \"t\"",
         "tool = \"t\", takes = \"5 min\"",

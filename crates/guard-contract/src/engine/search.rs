@@ -481,7 +481,7 @@ impl ContractEngine {
             Next::Lost(place, list) => {
                 self.close_to(t, place, at);
                 self.open_list(list, at);
-                self.doubt(at, "an item stands outside of its list");
+                self.doubt(at, "an item is outside of its list");
                 self.found_again = true;
             }
             Next::Member(place) => {

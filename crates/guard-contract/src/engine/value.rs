@@ -130,7 +130,7 @@ impl ContractEngine {
         let within = self.object().and_then(|object| object.item);
         let item = within.is_some();
         if within.is_some_and(|list| !self.p.lists[list].own.has(&name)) {
-            let error = "is no member of an item".to_owned();
+            let error = "is not a member of an item".to_owned();
             return self.lose_member(&name, QuarantineReason::Schema, error, None);
         }
         let value = match (item, field) {
@@ -212,7 +212,7 @@ impl ContractEngine {
             object.members.retain(|(at, _)| *at != field);
         }
         self.draft_forget(field);
-        self.problem(&name, QuarantineReason::Malformed, "where its value ends is unclear");
+        self.problem(&name, QuarantineReason::Malformed, "it is unclear where its value ends");
     }
 
     /// Drops a member that occurs twice: neither occurrence is valid.

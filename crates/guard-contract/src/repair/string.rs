@@ -114,7 +114,7 @@ impl Repairer<'_> {
             None if self.end => Ok(()),
             None => Err(PassEnd::More),
             Some(b',' | b':' | b'}' | b']' | b'/') => Ok(()),
-            Some(_) => self.bad("where the string ends is unclear"),
+            Some(_) => self.bad("it is unclear where the string ends"),
         }
     }
 }

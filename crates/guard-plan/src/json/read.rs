@@ -313,7 +313,7 @@ impl JsonReader<'_> {
 /// Returns the error of a duplicate key. The message does not contain the key, which may be a
 /// secret: that is unknown for a text that cannot be parsed.
 fn duplicate(at: usize) -> ReadFailure {
-    ReadFailure(at, "a key stands twice in one object")
+    ReadFailure(at, "an object has the same key twice")
 }
 
 fn distinct(start: usize, members: &[(Box<str>, Json)]) -> JsonResult<()> {
