@@ -85,7 +85,7 @@ fn forged_records_are_refused_by_both() {
         expires: None,
         sealed: None,
     };
-    let event = "record 3 is of an event that the session cannot take:";
+    let event = "record 3 holds an event that the session cannot accept:";
     check(
         "an approval of an undeclared tool",
         &forged(&honest, Kind::Approve, None, &approve("sudo")),

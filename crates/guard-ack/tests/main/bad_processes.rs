@@ -37,7 +37,7 @@ fn what_goes_wrong_is_an_error_and_no_failure() {
     errors("exit 3", TroubleKind::Crash, "exit status 3");
     errors("kill -9 $$", TroubleKind::Crash, "signal 9");
     errors("echo hello; exec sleep 1000", TroubleKind::Message, "not JSON");
-    errors(r#"echo '{"id":99,"result":{}}'; exec sleep 1000"#, TroubleKind::Message, "not asked");
+    errors(r#"echo '{"id":99,"result":{}}'; exec sleep 1000"#, TroubleKind::Message, "not made");
     errors(
         r#"echo '{"id":1,"result":{"name":"x"}}'; exec sleep 1000"#,
         TroubleKind::Message,

@@ -326,11 +326,10 @@ fn approvals_probes_conflicts_and_halts() {
     run.propose("strict");
     run.check(&[
         "[ASK] asks — approval of human",
-        "[BLOCKED] migrate — `migrate` is not ready: the probe `db` says no (try again later)",
+        "[BLOCKED] migrate — `migrate` is not ready: the probe `db` returned false (try again later)",
         "[WAIT] parallel — wait for `strict`",
         "[READY] strict",
-        "[BLOCKED] gated ? — `gated` is critical and irreversible, and nobody has approved exactly \
-         this call (have exactly this call approved first)",
+        "[BLOCKED] gated ? — `gated` is critical and irreversible, and this exact call is not approved (ask a person to approve exactly this call)",
     ]);
     let args = Json::parse(r#"{"why": "so"}"#).unwrap();
     let approve = CallApproval {
@@ -394,7 +393,7 @@ fn what_is_given_up() {
     assert_eq!(dear.terms.opportunity, useful.value);
     assert_eq!(useful.terms.opportunity.0, 0);
     run.ok("useful");
-    run.check(&["[READY] useful", "[BLOCKED] dear — 6 of 10 usd left, this call costs 7"]);
+    run.check(&["[READY] useful", "[BLOCKED] dear — 6 of 10 usd left; this call costs 7"]);
 }
 
 #[test]

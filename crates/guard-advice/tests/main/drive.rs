@@ -389,7 +389,7 @@ fn json_lines() {
     assert_eq!(
         last,
         Some(
-            "your choice was not taken: requires: `b` requires `a` (call `a` first); instead `wire.a` \
+            "your choice was not accepted: requires: `b` requires `a` (call `a` first); instead `wire.a` \
              succeeded"
         )
     );

@@ -170,7 +170,7 @@ fn the_prompt_says_it_in_words() {
         "An object `Wsjf` has the members:",
         "of more only the 7 with the least `rank` are kept",
         "at most 4000 characters",
-        "`recommendations.candidate in known_candidates`: refer only to what is known",
+        "`recommendations.candidate in known_candidates`: refer only to known values",
         "If uncertain, emit fewer well-formed items rather than more.",
     ] {
         assert!(text.contains(part), "{part}\n\n{text}");

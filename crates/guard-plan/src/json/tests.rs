@@ -32,14 +32,14 @@ fn refusals() {
     check(r#""\ud800""#, "error: a lone surrogate at line 1, column 2");
     check(r#""\ud800\u0041""#, "error: a lone surrogate at line 1, column 2");
     check(r#""\udc00""#, "error: a lone surrogate at line 1, column 2");
-    check(r#"{"a":1,"\u0061":2}"#, "error: a key stands twice in one object at line 1, column 8");
+    check(r#"{"a":1,"\u0061":2}"#, "error: an object has the same key twice at line 1, column 8");
 }
 
 #[test]
 fn duplicates_in_large_objects() {
     let members: Vec<_> = (0..40).map(|i| format!("\"k{}\":0", i % 39)).collect();
     let text = format!("{{{}}}", members.join(","));
-    check(&text, "error: a key stands twice in one object at line 1, column 1");
+    check(&text, "error: an object has the same key twice at line 1, column 1");
 }
 
 #[test]

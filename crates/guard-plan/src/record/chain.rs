@@ -130,7 +130,7 @@ fn verify(line: &str, seq: u64, prev: &Hash) -> Result<Hash, String> {
     let end = || line.len().checked_sub(HASH.len() + DIGITS + 2);
     let (body, tail) = end().and_then(|at| line.split_at_checked(at)).ok_or("it is cut")?;
     if !tail.starts_with(HASH) || !tail.ends_with("\"}") {
-        return Err("the line does not end with its hash".into());
+        return Err("it does not end with its hash".into());
     }
     let hash: Hash = Sha256::digest(body.as_bytes()).into();
     if tail[HASH.len()..HASH.len() + DIGITS] != hex::encode(&hash) {
@@ -184,7 +184,7 @@ mod tests {
         check(&lines, "3 records");
         let changed = lines[1].replace("1.50", "1.51");
         let changed = [lines[0].clone(), changed, lines[2].clone()];
-        check(&changed, "line 2: it was changed: its hash is another");
+        check(&changed, "line 2: it was changed: the hash does not match");
         let removed = [lines[0].clone(), lines[2].clone()];
         check(&removed, "line 2: it does not follow the record before it");
         let swapped = [lines[1].clone(), lines[0].clone()];

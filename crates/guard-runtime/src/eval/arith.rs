@@ -102,7 +102,7 @@ mod tests {
             Add,
             Val::Int(1),
             Val::Decimal(1),
-            "the plan confuses types: arithmetic on what is not a number",
+            "the plan confuses types: arithmetic on a value that is not a number",
         );
     }
 }

@@ -214,7 +214,7 @@ fn gated(cx: &Context<'_>, call: DecidedCall<'_>, when: &str) -> Reason {
     let level =
         if when.is_empty() { "critical".to_owned() } else { format!("critical (`{when}`)") };
     let message =
-        format!("`{name}` is {level} and irreversible, and exactly this call is not approved");
+        format!("`{name}` is {level} and irreversible, and this exact call is not approved");
     let mut reason = cx.reason_at(Code::Gated, name, Some(call.tool.span), message);
     reason.help = "ask a person to approve exactly this call".into();
     reason

@@ -153,7 +153,7 @@ fn unknown_tools_and_wrong_arguments() {
     plan.units[0].budget = Some(1_000_000);
     let mut run = Run::new(plan);
     run.check("anything", "allow");
-    run.check("anything", "deny; budget calls: 0 of 1 calls left, this call costs 1");
+    run.check("anything", "deny; budget calls: 0 of 1 calls left; this call costs 1");
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn limits() {
     run.check(
         "a",
         "deny; limit window: 2 of 2 calls in the last 1 minute used \
-         (the next call is possible in 40 seconds)",
+         (the next call can be made in 40 seconds)",
     );
     run.now = 60_000;
     run.check("a", "allow");
@@ -226,7 +226,7 @@ fn budgets_are_charged_when_allowed() {
     assert_eq!(run.propose("1", "buy").decision, Decision::Allow);
     run.fail("1");
     run.ok("buy");
-    run.check("buy", "deny; budget usd: 10 of 50 usd left, this call costs 20");
+    run.check("buy", "deny; budget usd: 10 of 50 usd left; this call costs 20");
     let usage = |unit, amount| UsageReport { unit, amount, now: 0 };
     assert!(run.kernel.usage(&mut run.session, &usage("usd", 1)).is_err());
     run.kernel.usage(&mut run.session, &usage("tokens", i64::MAX)).unwrap();
@@ -234,8 +234,8 @@ fn budgets_are_charged_when_allowed() {
     run.now = 60_000;
     run.check(
         "buy",
-        "deny; budget tokens: nothing of 100 tokens is left; \
-         budget usd: 10 of 50 usd left, this call costs 20; \
+        "deny; budget tokens: nothing is left of 100 tokens; \
+         budget usd: 10 of 50 usd left; this call costs 20; \
          deadline deadline: the deadline of 1 minute has passed",
     );
 }
@@ -261,7 +261,7 @@ fn effects_are_simulated_and_applied_on_success() {
     run.check(
         r#"add {"n": 100}"#,
         "deny; invariant cap: `n <= 10` would be false; \
-         invariant n: `n` would leave its type: expected int in 0..=100, found 106",
+         invariant n: `n` would not fit its type: expected int in 0..=100, found 106",
     );
     run.check(
         r#"add {"n": 9223372036854775807}"#,
@@ -280,8 +280,7 @@ fn approvals_are_for_one_call_and_used_once() {
     pay.approvals = vec![approval];
     plan.tools = vec![drop, pay];
     let mut run = Run::new(plan);
-    let gated = "deny; gated drop: `drop` is critical and irreversible, and nobody has approved \
-                 exactly this call (have exactly this call approved first)";
+    let gated = "deny; gated drop: `drop` is critical and irreversible, and this exact call is not approved (ask a person to approve exactly this call)";
     let asks = "ask; approval pay: `pay` needs the approval of boss \
                 (ask boss to approve exactly this call)";
     run.check(r#"drop {"n": 1}"#, gated);
@@ -316,7 +315,7 @@ fn keyed_requirements() {
     let mut run = Run::new(plan);
     run.check(
         r#"write {"path": "a"}"#,
-        "deny; evaluation_error write: a rule cannot be evaluated: nobody can say whether \
+        "deny; evaluation_error write: a rule cannot be evaluated: it is unknown whether \
          `/ws/a` exists",
     );
     run.world.exists = Some(true);
@@ -351,11 +350,14 @@ fn conflicts_probes_and_halts() {
     assert_eq!(run.propose("1", "b").decision, Decision::Allow);
     run.check(
         "a",
-        "wait; conflict a: `a` depends on what an unsettled call of `b` may change (wait for `b`)",
+        "wait; conflict a: `a` depends on state that an unsettled call of `b` may change (wait for `b`)",
     );
     assert!(!run.settle("1", Some(r#"{"ok": 1}"#)).halted);
     run.world.probe = Some(Json::Bool(false));
-    run.check("c", "deny; not_ready c: `c` is not ready: the probe `up` says no (try again later)");
+    run.check(
+        "c",
+        "deny; not_ready c: `c` is not ready: the probe `up` returned false (try again later)",
+    );
     run.world.probe = Some(Json::Int(1));
     run.check(
         "c",
@@ -414,7 +416,7 @@ fn observations_and_facts() {
     run.check(r#"send {"to": "b"}"#, "deny; denied send: no (denied when it is so)");
     let settled = run.ok_with("look", Some(r#"{"n": 11, "rows": {"d": 1}}"#));
     let messages: Vec<_> = settled.notes.iter().map(|note| &*note.message).collect();
-    assert_eq!(messages, ["`n <= 10` is false after what was observed"]);
+    assert_eq!(messages, ["`n <= 10` is false after the observation"]);
     assert!(!settled.halted);
     run.check(r#"send {"to": "a"}"#, "deny; denied send: no (denied when it is so)");
     let settled = run.ok_with("look", Some(r#"{"n": 101, "rows": {}}"#));

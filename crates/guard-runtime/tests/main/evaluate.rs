@@ -31,7 +31,7 @@ fn values() {
         Ok(Value::Bool(true)),
     );
     check([Node::State(0), Node::Int(0), Node::Arith(ArithOp::Div, 0, 1)], Err("division by zero"));
-    check([Node::Path(0)], Err("no expression of this plan: node 0: path 0 of 0"));
+    check([Node::Path(0)], Err("not an expression of this plan: node 0: path 0 of 0"));
     let call = Node::Call(Builtin::Concat, vec![0, 1]);
     let texts = |second: Node| [Node::String("a".into()), second, call.clone()];
     check(texts(Node::String("b".into())), Ok(Value::String("ab".into())));
@@ -53,7 +53,7 @@ fn first_elements() {
     check(first(vec![3], vec![0], 5), Ok(Value::None));
     check(
         first(vec![3], vec![0, 1, 2], 5),
-        Err("no expression of this plan: node 7: the names a quantifier binds"),
+        Err("not an expression of this plan: node 7: the names a quantifier binds"),
     );
     let in_step = [
         Node::List(vec![]),
@@ -66,7 +66,7 @@ fn first_elements() {
             body: 2,
         },
     ];
-    check(in_step, Err("no expression of this plan: node 3: the names a quantifier binds"));
+    check(in_step, Err("not an expression of this plan: node 3: the names a quantifier binds"));
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn foreign_expressions_are_faults() {
     for nodes in foreign {
         let fault = kernel.evaluate(&session, &expr(nodes), 0, &mut NoWorld).unwrap_err();
         let shown = fault.to_string();
-        assert!(shown.starts_with("no expression of this plan: "), "{nodes:?}: {shown}");
+        assert!(shown.starts_with("not an expression of this plan: "), "{nodes:?}: {shown}");
     }
     let confused: [&[Node]; 5] = [
         &[Node::Int(1), Node::Not(0)],

@@ -142,7 +142,7 @@ fn an_edge_that_faults_keeps_what_it_was() {
     let mut live = live(vec![provider("ratio", vec![trigger], "Ratio.")]);
     for _ in 0..2 {
         let settled = live.ok("work");
-        let message = "what wakes it cannot be evaluated: division by zero";
+        let message = "its trigger cannot be evaluated: division by zero";
         assert_eq!(settled.notes[0].message, message);
     }
     assert_eq!(speakers(&live.ok("bump {\"by\": 2}").feedback), "ratio");

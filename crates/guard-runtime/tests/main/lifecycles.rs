@@ -83,7 +83,7 @@ fn steps_are_not_skipped() {
         let verdict = live.propose("x", &format!(r#"todo_start {{"id": "{id}"}}"#)).verdict;
         assert_eq!(verdict.decision, Decision::Deny, "{id}");
     }
-    assert_eq!(move_to(&mut live, "todo-1", "start", None), "`start` is the agent's to make");
+    assert_eq!(move_to(&mut live, "todo-1", "start", None), "`start` is a transition of the agent");
     assert_eq!(
         move_to(&mut live, "todo-1", "verify", None),
         "`verify` is made when the criteria are verified, not by hand"
@@ -117,7 +117,7 @@ fn evidence_is_of_this_session() {
     lacks(r#"{"call": "failed"}"#, "evidence[0]: the call `failed` failed");
     lacks(r#"{"call": "flying"}"#, "evidence[0]: the call `flying` is still in flight");
     lacks(r#"{"call": "none"}"#, "evidence[0]: there was no call `none` in this session");
-    lacks(r#"{"call": "c1"}"#, "evidence[0]: the call `c1` is one of a lifecycle");
+    lacks(r#"{"call": "c1"}"#, "evidence[0]: the call `c1` is a lifecycle call");
     lacks(r#"{"file": "a.md"}"#, "evidence[0]: `a.md` is missing");
     lacks(r#"{"file": "../a.md"}"#, "evidence[0]: `/a.md` is outside the workspace");
     let form = "evidence has exactly one of call and file (with sha256)";
@@ -126,7 +126,7 @@ fn evidence_is_of_this_session() {
     let hash = format!("{:064x}", 4);
     lacks(
         r#"{"file": "b.md", "sha256": "00"}"#,
-        &format!("evidence[0]: `b.md` has another hash, {hash}"),
+        &format!("evidence[0]: `b.md` has the hash {hash}"),
     );
     let claim = format!(
         r#"todo_claim {{"id": "todo-1", "evidence": [{{"file": "b.md", "sha256": "{hash}"}}]}}"#
@@ -155,11 +155,11 @@ fn criteria_are_those_of_the_guard() {
     lacks(r#"{"probe": "down"}"#, "criteria[0]: there is no probe `down`");
     lacks(
         r#"{"probe": "level"}"#,
-        "criteria[0]: the probe `level` answers no `true`: it is not a bool",
+        "criteria[0]: the probe `level` cannot return `true`: it is not a bool",
     );
     lacks(r#"{"file": "/etc/passwd"}"#, "criteria[0]: `/etc/passwd` is outside the workspace");
     let form =
-        "a criterion says exactly one of file (with contains), command, git_commit true and probe";
+        "a criterion has exactly one of file (with contains), command, git_commit true and probe";
     for criterion in ["{}", r#"{"contains": "x"}"#, r#"{"git_commit": false}"#] {
         lacks(criterion, &format!("criteria[0]: {form}"));
     }
@@ -182,15 +182,15 @@ fn a_question_without_answer_moves_nothing() {
     live.propose("c", r#"todo_claim {"id": "todo-1", "evidence": [{"call": "c1"}]}"#);
     assert_eq!(
         verified(&mut live, "todo-1"),
-        "None claimed `a` does not contain \"x\"; nobody can run `cargo test`; \
-         nobody can say whether everything is committed; the probe `up` gives no answer"
+        "None claimed `a` does not contain \"x\"; `cargo test` cannot be run here; \
+         it is unknown whether everything is committed; the probe `up` gives no answer"
     );
     live.world.runs.insert("cargo test".into(), ran(RunEnd::Exited(0), ""));
     live.world.probes.insert("up".into(), Json::Bool(false));
     live.world.committed = Some(true);
     assert_eq!(
         verified(&mut live, "todo-1"),
-        "Some(\"reject\") in_progress `a` does not contain \"x\"; the probe `up` says no"
+        "Some(\"reject\") in_progress `a` does not contain \"x\"; the probe `up` returned false"
     );
 }
 
@@ -206,7 +206,7 @@ fn rejections_escalate() {
     }
     live.check(
         start,
-        "ask; approval: todo-1 was rejected 2 times, and moves with the approval of lead only \
+        "ask; approval: todo-1 was rejected 2 times, and can now move only with the approval of lead \
          (ask lead to approve exactly this call)",
     );
     let args = Json::parse(r#"{"id": "todo-1"}"#).unwrap();
@@ -238,7 +238,7 @@ fn served_calls_are_governed_like_others() {
     assert!(live.session.in_flight().is_empty());
     assert_eq!(live.session.outcomes(2), Some((1, 0)));
     live.check("todo_list", r#"{"items":[],"total":0,"more":false}"#);
-    live.check("todo_list", "deny; budget: 0 of 2 calls left, this call costs 1");
+    live.check("todo_list", "deny; budget: 0 of 2 calls left; this call costs 1");
 }
 
 #[test]

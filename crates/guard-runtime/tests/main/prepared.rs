@@ -140,7 +140,7 @@ fn parts_of_variables_are_written_as_whole_variables_would_be() {
         "x",
         "a rule cannot be evaluated: the entry to write to is missing",
     );
-    let four = "`rows` would leave its type: expected at most 3 entries, found 4";
+    let four = "`rows` would not fit its type: expected at most 3 entries, found 4";
     check(&add, &["a", "b", "c"], "put", "d", four);
     let delete = rows(EffectOp::Delete, vec![key()], None);
     check(&delete, &["a", "b"], "zchange", "a", "b: Int(1)");

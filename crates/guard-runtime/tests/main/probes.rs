@@ -33,7 +33,7 @@ fn failed_attempts_wait_longer_and_longer() {
     let mut live = Live::new(guarded(Probe { backoff, within: Some(20_000), ..up() }));
     let says = |wait: &str| {
         format!(
-            "deny; not_ready: `work` is not ready: the probe `up` says no \
+            "deny; not_ready: `work` is not ready: the probe `up` returned false \
              (the probe is asked again in {wait}; try then)"
         )
     };
@@ -69,7 +69,7 @@ fn failed_attempts_wait_longer_and_longer() {
         "work",
         &says("2 seconds 500 milliseconds").replace(
             "the probe is asked again in 2 seconds 500 milliseconds; try then",
-            "it was not within 20 seconds, and the probe is not asked again",
+            "it was not ready within 20 seconds, and the probe is not asked again",
         ),
     );
 }
@@ -80,10 +80,10 @@ fn a_probe_is_given_up() {
     answer(&mut live, false);
     live.check(
         "work",
-        "deny; not_ready: `work` is not ready: the probe `up` says no (try again later)",
+        "deny; not_ready: `work` is not ready: the probe `up` returned false (try again later)",
     );
-    let given_up = "deny; not_ready: `work` is not ready: the probe `up` says no \
-                    (it was not within 5 seconds, and the probe is not asked again)";
+    let given_up = "deny; not_ready: `work` is not ready: the probe `up` returned false \
+                    (it was not ready within 5 seconds, and the probe is not asked again)";
     live.now = 5_000;
     live.check("work", given_up);
     answer(&mut live, true);
@@ -104,7 +104,7 @@ fn answers_are_used_again() {
     live.now = 1_000;
     live.check(
         "work",
-        "deny; not_ready: `work` is not ready: the probe `up` says no \
+        "deny; not_ready: `work` is not ready: the probe `up` returned false \
          (the probe is asked again in 1 second; try then)",
     );
 }
@@ -140,7 +140,8 @@ fn nonsense_is_no_answer() {
 #[test]
 fn commands_and_files_answer() {
     let mut live = Live::new(guarded(Probe { asks: ProbeAsks::File(0), ..up() }));
-    let no = "deny; not_ready: `work` is not ready: the probe `up` says no (try again later)";
+    let no =
+        "deny; not_ready: `work` is not ready: the probe `up` returned false (try again later)";
     live.check("work", no);
     live.file("ready.txt", "");
     live.check("work", "allow");

@@ -161,7 +161,7 @@ fn memory_is_bounded_and_says_so_once() {
         notes,
         [
             "at most 100000 rows of `recipient` are learned at once",
-            "the origins of 65536 values are remembered; what comes from now on has an unknown one"
+            "the origins of 65536 values are remembered; later values have an unknown origin"
         ]
     );
     assert_eq!(live.session.origins(), (65_536, true));

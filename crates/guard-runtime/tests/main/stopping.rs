@@ -44,7 +44,7 @@ fn a_blocked_stop_says_what_to_do() {
     let stopped = live.stop();
     assert_eq!(
         stopped.message,
-        "The work is not complete:\n- `report.md` is missing\nDo what is missing, then stop again."
+        "The work is not complete:\n- `report.md` is missing\nDo the missing work, then stop again."
     );
     live.file("report.md", "done");
     lacks(&mut live, "");
@@ -63,8 +63,8 @@ fn files_side_by_side_are_named_together() {
     live.world.blind = true;
     lacks(
         &mut live,
-        "nobody can say whether `a` is there; nobody can say whether `b` is there; \
-         nobody can say whether `c` is there and 2 more",
+        "it is unknown whether `a` is there; it is unknown whether `b` is there; \
+         it is unknown whether `c` is there and 2 more",
     );
 }
 
@@ -86,7 +86,7 @@ fn all_and_any_stop_early() {
         "`cargo test` exits 101, not 0\n  | a\n  | b\n  | \\u{1b}[31mred; or `b` does not contain \"ok\"",
     );
     live.file("b", "all ok");
-    lacks(&mut live, "nobody can say whether everything is committed");
+    lacks(&mut live, "it is unknown whether everything is committed");
     live.world.committed = Some(false);
     lacks(&mut live, "there are uncommitted changes");
     live.world.committed = Some(true);
@@ -96,7 +96,7 @@ fn all_and_any_stop_early() {
 #[test]
 fn commands_end_in_many_ways() {
     let mut live = Live::new(guarded(&[], 20, vec![CheckKind::Command(0, 0)]));
-    lacks(&mut live, "nobody can run `cargo test`");
+    lacks(&mut live, "`cargo test` cannot be run here");
     let mut ends = |ended, expected: &str| {
         live.world.runs.insert("cargo test".into(), ran(ended, ""));
         lacks(&mut live, expected);
@@ -259,7 +259,7 @@ fn what_a_file_holds_must_conform() {
     live.file("report.json", &" ".repeat(TEXT_BYTES + 1));
     lacks(&mut live, "`report.json` is longer than 1048576 bytes");
     live.world.blind = true;
-    lacks(&mut live, "nobody can say what `report.json` holds");
+    lacks(&mut live, "the contents of `report.json` are unknown");
     live.world.blind = false;
     live.file("report.json", "{\"findings\": [{\"name\": \"a\"}]}");
     let stopped = live.stop();
@@ -282,7 +282,7 @@ fn nobody_can_say_what_conforms_to_a_schema_without_schemas() {
     live.file("report.json", "{\"findings\": []}");
     lacks(
         &mut live,
-        "nobody can say whether `report.json` conforms to `Report`: the schema `a.json`: \
-         nobody can carry out JSON Schemas here",
+        "it is unknown whether `report.json` conforms to `Report`: the schema `a.json`: \
+         JSON Schemas are not supported here",
     );
 }

@@ -76,7 +76,7 @@ fn openai() {
          s 00:00:00Z c1 pay\"{\" Allow\n\
          s 00:00:01Z c1 true \"done\"\n\
          passed over 1 from 2: an item of type `reasoning` holds no calls\n\
-         passed over 1 from 4: the outcome of a call that is not under way\n",
+         passed over 1 from 4: the outcome of a call that is not in flight\n",
     );
 }
 
@@ -120,7 +120,7 @@ fn plain() {
          y 00:00:00Z call-1 false null\n\
          x 09:00:01Z call-2 c{} Deny\n\
          x 09:00:02Z prompt Go on\n\
-         passed over 1 from 5: its `outcome` is none of success, failure, denied\n\
+         passed over 1 from 5: its `outcome` is not one of success, failure, denied\n\
          passed over 1 from 6: it names no `tool`\n",
     );
 }

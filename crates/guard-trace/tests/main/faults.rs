@@ -341,14 +341,14 @@ fn rows_are_tampered_with() {
     );
     check(
         &format!("DELETE FROM record WHERE place = {}", row(599)),
-        "the stored snapshot is not what was stored; the store says that record 599 is the last one, and it is not",
+        "the stored snapshot was changed; the store names record 599 as the last one, but it is not",
     );
     check(
         &format!(
             "UPDATE record SET line = replace(line, 'number', 'umber') WHERE place = {}",
             row(7)
         ),
-        "record 7 was changed: its hash is another",
+        "record 7 was changed: the hash does not match",
     );
     check(
         &format!(
@@ -356,11 +356,11 @@ fn rows_are_tampered_with() {
             row(600),
             row(7)
         ),
-        "the store says that record 599 is the last one, and it is not",
+        "the store names record 599 as the last one, but it is not",
     );
     check(
         "UPDATE session SET version = 500",
-        "the stored snapshot is not what was stored; the store says that record 499 is the last one, and it is not",
+        "the stored snapshot was changed; the store names record 499 as the last one, but it is not",
     );
     check("UPDATE snapshot SET version = 20", "the stored snapshot was changed");
 }

@@ -58,7 +58,7 @@ fn entry() -> CheckpointEntry {
 #[test]
 fn nothing_is_found_where_nothing_was_done() {
     check(&trace(), &[]);
-    check(&[], &["end: there is no record: every session begins with one"]);
+    check(&[], &["end: there is no record, and every session begins with one"]);
     let sound = verified(&bytes(&trace()), &Against::default());
     assert_eq!((sound.records, sound.head.version), (RECORDS as u64, RECORDS as u64));
     assert_eq!(sound.bytes, bytes(&trace()).len() as u64);
@@ -73,15 +73,15 @@ fn a_line_that_is_too_long() {
     long.push(b'\n');
     long.extend(bytes(&trace()[2..]));
     let found = findings(&verified(&long, &Against::default()));
-    assert_eq!(found, ["line 3: the line is longer than 64 MiB; what follows it was not read"]);
+    assert_eq!(found, ["line 3: the line is longer than 64 MiB; the text after it was not read"]);
 }
 
 #[test]
 fn changes() {
     let changed = with(|lines| lines[7] = lines[7].replace("ann 7", "ann 8"));
-    check(&changed, &["line 8: record 7 was changed: its hash is another"]);
+    check(&changed, &["line 8: record 7 was changed: the hash does not match"]);
     let changed = with(|lines| lines[39] = lines[39].replace("boss", "bosh"));
-    check(&changed, &["line 40: record 39 was changed: its hash is another"]);
+    check(&changed, &["line 40: record 39 was changed: the hash does not match"]);
     let two = with(|lines| {
         lines[0] = lines[0].replace("ann", "amy");
         lines[20] = lines[20].replace("ann", "amy");
@@ -89,8 +89,8 @@ fn changes() {
     check(
         &two,
         &[
-            "line 1: record 0 was changed: its hash is another",
-            "line 21: record 20 was changed: its hash is another",
+            "line 1: record 0 was changed: the hash does not match",
+            "line 21: record 20 was changed: the hash does not match",
         ],
     );
 }
@@ -108,7 +108,7 @@ fn changes_that_are_hashed_again() {
     let against = Against { entry: Some(entry()), ..Against::default() };
     assert_eq!(
         findings(&verified(&bytes(&forked), &against)),
-        ["line 40: record 39 is not the one that the checkpoint has seen"]
+        ["line 40: record 39 differs from the one in the checkpoint"]
     );
 }
 
@@ -119,7 +119,7 @@ fn removals() {
     let some = with(|lines| drop(lines.drain(5..9)));
     check(&some, &["line 6: records 5 to 8 are missing before this line"]);
     let first = with(|lines| drop(lines.remove(0)));
-    check(&first, &["line 1: the trace begins with record 1, and not with a snapshot"]);
+    check(&first, &["line 1: the trace begins with record 1, which is not a snapshot"]);
     let after_a_change = with(|lines| {
         lines[4] = lines[4].replace("ann", "amy");
         lines.remove(5);
@@ -127,7 +127,7 @@ fn removals() {
     check(
         &after_a_change,
         &[
-            "line 5: record 4 was changed: its hash is another",
+            "line 5: record 4 was changed: the hash does not match",
             "line 6: record 5 is missing before this line",
         ],
     );
@@ -136,11 +136,11 @@ fn removals() {
 #[test]
 fn insertions() {
     let again = with(|lines| lines.insert(9, lines[8].clone()));
-    check(&again, &["line 10: record 8 is there twice: one was inserted"]);
+    check(&again, &["line 10: record 8 appears twice: one was inserted"]);
     let old = with(|lines| lines.insert(9, lines[2].clone()));
     check(&old, &["line 10: record 2 does not belong here: it was moved or inserted"]);
     let forged_one = with(|lines| lines.insert(9, forged(lines, 9)));
-    check(&forged_one, &["line 11: record 9 is there twice: one was inserted"]);
+    check(&forged_one, &["line 11: record 9 appears twice: one was inserted"]);
     let foreign = lines::after(55, [3; 32], &["eve", "eve"]);
     let one = with(|lines| lines.insert(9, foreign[0].clone()));
     check(&one, &["line 10: record 55 does not belong here: it was moved or inserted"]);
@@ -205,7 +205,7 @@ fn cut_tails_are_found_by_checkpoints() {
     for left in [0, 1, 39] {
         let cut = with(|lines| lines.truncate(left));
         let found = findings(&verified(&bytes(&cut), &against));
-        assert_eq!(found, ["end: the trace was cut: the checkpoint has seen record 39"]);
+        assert_eq!(found, ["end: the trace was cut: the checkpoint contains record 39"]);
     }
     let root = CheckpointEntry { root: entry().head, ..entry() };
     let against = Against { entry: Some(root), ..Against::default() };
@@ -295,14 +295,14 @@ fn compacted_traces_verify() {
     assert_eq!(
         held(early.clone()),
         [
-            "line 1: the checkpoint ends with record 2, which was dropped for a snapshot: nothing can be compared"
+            "line 1: the checkpoint ends with record 2, which a snapshot has replaced: nothing can be compared"
         ]
     );
     let wrong = before.map(|entry| CheckpointEntry { head: early.unwrap().head, ..entry });
-    assert_eq!(held(wrong), ["line 1: record 4 is not the one that the checkpoint has seen"]);
+    assert_eq!(held(wrong), ["line 1: record 4 differs from the one in the checkpoint"]);
     let mut gone = rest.to_vec();
     gone.remove(0);
-    check(&gone, &["line 1: the trace begins with record 6, and not with a snapshot"]);
+    check(&gone, &["line 1: the trace begins with record 6, which is not a snapshot"]);
 }
 
 #[test]
@@ -313,7 +313,7 @@ fn traces_of_other_sessions_and_wrong_snapshots() {
     assert!(verified(&bytes(&named), &against("s")).is_sound());
     assert_eq!(
         findings(&verified(&bytes(&named), &against("t"))),
-        ["line 1: it is the trace of another session, `s`"]
+        ["line 1: it belongs to another session, `s`"]
     );
     let head = |at: usize| LineFields::read(trace()[at].as_bytes()).unwrap().hash;
     let snapshot = |version, hash, distrusted| Against {
@@ -323,16 +323,10 @@ fn traces_of_other_sessions_and_wrong_snapshots() {
     };
     let found = |against| findings(&verified(&bytes(&trace()), &against));
     assert_eq!(found(snapshot(5, head(4), false)), [""; 0]);
-    assert_eq!(
-        found(snapshot(5, head(5), false)),
-        ["line 5: the stored snapshot is not what was stored"]
-    );
-    assert_eq!(
-        found(snapshot(99, head(5), false)),
-        ["end: the stored snapshot is not what was stored"]
-    );
+    assert_eq!(found(snapshot(5, head(5), false)), ["line 5: the stored snapshot was changed"]);
+    assert_eq!(found(snapshot(99, head(5), false)), ["end: the stored snapshot was changed"]);
     let distrusted = Against { distrusted: true, ..Against::default() };
-    assert_eq!(found(distrusted), ["end: the stored snapshot is not what was stored"]);
+    assert_eq!(found(distrusted), ["end: the stored snapshot was changed"]);
 }
 
 #[test]
@@ -347,7 +341,7 @@ fn stores_are_verified() {
     assert!(found.is_sound(), "{found:?}");
     assert_eq!(found.records, RECORDS as u64);
     let nothing = verify::stored(&store, "s2", &against, 2, &Watch::default()).unwrap();
-    assert_eq!(findings(&nothing), ["end: the trace was cut: the checkpoint has seen record 39"]);
+    assert_eq!(findings(&nothing), ["end: the trace was cut: the checkpoint contains record 39"]);
 }
 
 #[test]
