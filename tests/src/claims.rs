@@ -264,7 +264,7 @@ fn is_open(text: &str) -> Result<(), String> {
 
 /// Conditions that a pass rewrites, judged by the plan as lowered and by the optimized one.
 fn optimized(n: u64) -> Option<Result<(), String>> {
-    let condition = written::CONDITIONS.lines().skip(2).nth(n as usize)?;
+    let condition = written::conditions().nth(n as usize)?;
     let text = format!("guard same\ntool t(x: int, f: bool) {{ deny when {condition} }}");
     let Some(output) = compiled(&text) else {
         return Some(Err(format!("`{condition}` does not compile")));

@@ -15,7 +15,7 @@ pub const BOUNDED: &str = include_str!("../suite/proofs/bounded.txt");
 /// Guards that no bound of their sessions proves.
 pub const NEARLY_BOUNDED: &str = include_str!("../suite/proofs/nearly_bounded.txt");
 /// Conditions that a pass of the optimizer rewrites, after a title and a blank line.
-pub const CONDITIONS: &str = include_str!("../suite/proofs/conditions.txt");
+const CONDITIONS: &str = include_str!("../suite/proofs/conditions.txt");
 /// Invariants, denies and effects of the guards of the walks.
 pub const WALKS: &str = include_str!("../suite/proofs/walks.txt");
 /// Scenarios of one step.
@@ -29,18 +29,43 @@ const NOT_IMPLIED: &str = include_str!("../suite/proofs/not_implied.txt");
 const COMPARED: &str = include_str!("../suite/proofs/compared.txt");
 
 /// The cases of a file: the title of each, and its guard.
+///
+/// # Panics
+///
+/// If the file has no case, or a case without a guard: a damaged file must not pass as a law.
 pub fn cases(file: &str) -> impl Iterator<Item = (&str, &str)> {
-    file.split("\n== ").skip(1).filter_map(|case| case.split_once('\n'))
+    assert!(!file.starts_with("== ") && file.contains("\n== "), "a file without cases: {file}");
+    let guard = |case: &'_ str| panic!("`{case}` has no guard");
+    file.split("\n== ")
+        .skip(1)
+        .map(move |case| case.split_once('\n').unwrap_or_else(|| guard(case)))
 }
 
-/// The scenarios of a file: the state of each, its invariant, and its tools or the body of one.
+/// The scenarios of a file, after its first paragraph: the state of each, its invariant, and its tools or the body of one.
+///
+/// # Panics
+///
+/// If there is none, or one has no invariant or no tools.
 pub fn scenarios(file: &str) -> Vec<(&str, &str, &str)> {
     let scenario = |text| -> Option<(&str, &str, &str)> {
         let (state, rest) = str::split_once(text, "\ninvariant ")?;
         let (invariant, tools) = rest.split_once('\n')?;
         Some((state, invariant, tools))
     };
-    file.trim_end().split("\n\n").filter_map(scenario).collect()
+    let whole = |text| scenario(text).unwrap_or_else(|| panic!("no scenario: {text}"));
+    let scenarios: Vec<_> = file.trim_end().split("\n\n").skip(1).map(whole).collect();
+    assert!(!scenarios.is_empty(), "a file without scenarios");
+    scenarios
+}
+
+/// The conditions that a pass of the optimizer rewrites.
+///
+/// # Panics
+///
+/// If there is none.
+pub fn conditions() -> impl Iterator<Item = &'static str> {
+    let (_, lines) = CONDITIONS.split_once("\n\n").expect("conditions after the first paragraph");
+    lines.lines()
 }
 
 /// A property that does not follow is not proved.

@@ -219,7 +219,7 @@ pub(crate) fn free_names<'e>(e: &'e Expr, bound: &mut Vec<&'e str>, out: &mut Ve
 pub(crate) fn ordered(uses: &[Vec<(usize, Span)>]) -> (Vec<usize>, Vec<Vec<(usize, Span)>>) {
     let mut mark = vec![0u8; uses.len()];
     let mut order = Vec::new();
-    let mut circles = Vec::new();
+    let mut cycles = Vec::new();
     for start in 0..uses.len() {
         let mut path: Vec<(usize, usize)> =
             if mark[start] == 0 { vec![(start, 0)] } else { vec![] };
@@ -236,30 +236,30 @@ pub(crate) fn ordered(uses: &[Vec<(usize, Span)>]) -> (Vec<usize>, Vec<Vec<(usiz
                 1 => {
                     let from = path.iter().position(|(on, _)| *on == used).unwrap_or(0);
                     let step = |(on, next): &(usize, usize)| (*on, uses[*on][next - 1].1);
-                    circles.push(path[from..].iter().map(step).collect());
+                    cycles.push(path[from..].iter().map(step).collect());
                 }
                 _ => {}
             }
         }
     }
-    (order, circles)
+    (order, cycles)
 }
 
 /// Marks the names that are part of a cycle, and reports the cycles. If cycles share a name, only
 /// the first is reported.
-pub(crate) fn in_circles<'n>(
+pub(crate) fn in_cycles<'n>(
     count: usize,
-    circles: &[Vec<(usize, Span)>],
+    cycles: &[Vec<(usize, Span)>],
     name: impl Fn(usize) -> &'n str,
     mut report: impl FnMut(&mut [(&'n str, Span)]),
 ) -> Vec<bool> {
     let mut broken = vec![false; count];
-    for circle in circles {
-        if circle.iter().any(|(at, _)| broken[*at]) {
+    for cycle in cycles {
+        if cycle.iter().any(|(at, _)| broken[*at]) {
             continue;
         }
-        circle.iter().for_each(|(at, _)| broken[*at] = true);
-        let named = circle.iter().map(|(at, span)| (name(*at), *span));
+        cycle.iter().for_each(|(at, _)| broken[*at] = true);
+        let named = cycle.iter().map(|(at, span)| (name(*at), *span));
         report(&mut named.collect::<Vec<_>>());
     }
     broken
@@ -272,10 +272,10 @@ pub(crate) fn written_out(
 ) -> Vec<Option<WrittenOut>> {
     let uses: Vec<Vec<(usize, Span)>> =
         defines.items.iter().map(|e| used(defines, e.decl)).collect();
-    let (order, circles) = ordered(&uses);
+    let (order, cycles) = ordered(&uses);
     let name = |at: usize| defines.items[at].name.node.as_str();
-    let broken = in_circles(uses.len(), &circles, name, |circle| {
-        diagnostics.push(errors::define_circle("define", circle));
+    let broken = in_cycles(uses.len(), &cycles, name, |cycle| {
+        diagnostics.push(errors::define_cycle("define", cycle));
     });
     let mut sizes: Vec<Option<WrittenOut>> = vec![None; uses.len()];
     for at in order {

@@ -326,7 +326,7 @@ pub fn read_duration(text: &str) -> Result<i64, String> {
             return Err("needs a unit: w, d, h, m, s or ms".into());
         }
         let Some((_, size)) = UNITS.iter().find(|(name, _)| *name == unit) else {
-            return Err(format!("has the unknown unit `{unit}`: units are w, d, h, m, s, ms"));
+            return Err(format!("has the unknown unit `{unit}`; the units are w, d, h, m, s, ms"));
         };
         if *size >= bound {
             return Err("must have larger units first, each once".into());

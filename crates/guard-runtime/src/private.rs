@@ -58,7 +58,7 @@ pub(crate) fn disclose(
             continue;
         }
         if let Some(fault) = fault {
-            let message = format!("no other reader is known for `{}`: {fault}", private.part);
+            let message = format!("nobody else may read `{}`: {fault}", private.part);
             settled.note(NoteKind::Warning, owner, message);
         }
         found.push((private, parts));

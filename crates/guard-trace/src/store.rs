@@ -417,8 +417,8 @@ pub(crate) fn charge_all<'c>(
     Ok(Ok(sums))
 }
 
-/// Locks a mutex, also after a panic of another thread: the guarded data is marked broken before it
-/// is changed.
+/// Locks a mutex, also after a panic of another thread. A folder marks a session broken before it is
+/// changed, a database ends its transaction, and the other changes are made in one step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -86,8 +86,24 @@ impl Failure {
     }
 }
 
-impl<E: std::error::Error> From<E> for Failure {
-    fn from(error: E) -> Failure {
-        Failure::new(error.to_string())
-    }
+/// Makes failures of errors that libraries return. An error of reading or writing is none of them: a
+/// broken pipe ends a command without a message ([`Failure::output`]).
+macro_rules! failures {
+    ($($error:ty),+ $(,)?) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Failure {
+                Failure::new(error.to_string())
+            }
+        }
+    )+};
 }
+
+failures!(
+    guard_sdk::approvals::ApprovalError,
+    guard_sdk::GuardError,
+    guard_sdk::SessionError,
+    guard_trace::KeyError,
+    guard_trace::store::StoreError,
+    quick_junit::SerializeError,
+    serde_json::Error,
+);

@@ -42,7 +42,9 @@ fn main() -> ExitCode {
         }
     }
     let found = cases(FOUND).flat_map(|(law, bugs)| {
-        bugs.lines().filter_map(move |line| line.split_once(": ")).map(move |bug| (law, bug))
+        bugs.lines().filter(|line| !line.is_empty()).map(move |line| {
+            (law, line.split_once(": ").unwrap_or_else(|| panic!("no place and name: {line}")))
+        })
     });
     let open = OPEN.iter().map(|(bug, place)| ("", (*place, *bug)));
     let bugs: Vec<(&str, (&str, &str))> = match &only {

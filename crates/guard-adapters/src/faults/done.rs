@@ -59,7 +59,7 @@ pub(super) const TABLE: &[Spec] = faults! {
             end.output = Some(first.text.clone());
         }
     });
-    "assumes-files" "DONE-11" "takes files for there where nobody can say" => instead::files(|workspace| {
+    "assumes-files" "DONE-11" "treats files as existing when that is unknown" => instead::files(|workspace| {
         WorkspaceFiles::looking(workspace, Box::new(|host, path, ask| ask(host, path).or(Some(true))))
     });
     "runs-served" "ITEM-1" "runs calls that the guard has served" => super::gate::runs_where(|proposed| {

@@ -19,7 +19,7 @@ pub(super) const TABLE: &[Spec] = faults! {
     "no-results" "EFFECT-4" "settles calls without their results" => instead::settlement(|harness, call, done| {
         Faithful.settlement(harness, call, &Done { result: Value::Null, ..done.clone() })
     });
-    "halt-is-ignored" "EFFECT-5" "goes on in a halted session" => ignores(Code::Halted);
+    "halt-is-ignored" "EFFECT-5" "continues in a halted session" => ignores(Code::Halted);
     "nobody-resumes" "EFFECT-5" "does not pass on that somebody resumed the session" => forgets(|event| {
         matches!(event, Event::Resume(_))
     });

@@ -33,7 +33,7 @@ pub(super) const TABLE: &[Spec] = faults! {
     });
     "process-session" "LOOP-7" "shares one session in the whole process" => Box::new(ProcessSession);
     "cancel-leaves-call" "LOOP-8" "leaves the call of a cancelled run in flight" => unsettled(|_, _, done| done.failure == Some(FailureKind::Cancelled));
-    "cancel-goes-on" "LOOP-8" "goes on after the run was cancelled" => instead::finished(|harness| {
+    "cancel-goes-on" "LOOP-8" "continues after the run was cancelled" => instead::finished(|harness| {
         let done = Faithful.finished(harness);
         harness.is_cancelled = false;
         done

@@ -29,7 +29,7 @@ pub(super) const TABLE: &[Spec] = faults! {
         let clear = trace.iter().map(|line| with_arguments(line, &calls));
         end.trace = Some(rechained(clear));
     });
-    "new-trace" "KEEP-4" "begins the trace anew in each run" => {
+    "new-trace" "KEEP-4" "begins a new trace in each run" => {
         let mut before = 0;
         instead::end(move |harness, turn, stopped| {
             let mut end = Faithful.end(harness, turn, stopped)?;

@@ -59,17 +59,17 @@ pub(super) const TABLE: &[Spec] = faults! {
         is_afresh: true,
         ..AfterOutage::default()
     });
-    "usage-errors-ignored" "GATE-22" "goes on when usage cannot be reported" => instead::usage(|harness, used| {
+    "usage-errors-ignored" "GATE-22" "continues when usage cannot be reported" => instead::usage(|harness, used| {
         let _ = Faithful.usage(harness, used);
         Ok(())
     });
-    "prompt-errors-ignored" "GATE-22" "goes on when the user's words cannot be reported" => instead::report(
+    "prompt-errors-ignored" "GATE-22" "continues when the user's words cannot be reported" => instead::report(
         |harness, event| match (Faithful.report(harness, event), event) {
             (Err(_), Event::Prompt(_)) => Ok(Outcome::Taken),
             (reported, _) => reported,
         },
     );
-    "settle-errors-ignored" "GATE-22" "goes on when a call cannot be settled" => instead::settlement(
+    "settle-errors-ignored" "GATE-22" "continues when a call cannot be settled" => instead::settlement(
         |harness, call, done| Ok(Faithful.settlement(harness, call, done).unwrap_or_default()),
     );
     "stop-errors-ignored" "GATE-22" "ends as stopped when the guard cannot be asked for the stop" => {

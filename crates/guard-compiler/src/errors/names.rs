@@ -32,13 +32,13 @@ pub(crate) fn own_variant(what: &str, name: &Ident, owner: &str) -> Diagnostic {
         .help("rename it: rules that mean the variant would read this")
 }
 
-pub(crate) fn define_circle(what: &str, circle: &[(&str, Span)]) -> Diagnostic {
-    let mut names: Vec<&str> = circle.iter().map(|(name, _)| *name).collect();
-    names.extend(circle.first().map(|(name, _)| *name));
-    let (_, last) = circle[circle.len() - 1];
+pub(crate) fn define_cycle(what: &str, cycle: &[(&str, Span)]) -> Diagnostic {
+    let mut names: Vec<&str> = cycle.iter().map(|(name, _)| *name).collect();
+    names.extend(cycle.first().map(|(name, _)| *name));
+    let (_, last) = cycle[cycle.len() - 1];
     let message = format!("a `{what}` refers to itself: {}", chain(&names));
-    let mut d = Diagnostic::error("G0121", last, message).label("this closes the circle");
-    for (name, span) in circle.iter().take(circle.len() - 1).take(8) {
+    let mut d = Diagnostic::error("G0121", last, message).label("this closes the cycle");
+    for (name, span) in cycle.iter().take(cycle.len() - 1).take(8) {
         d = d.also(*span, format!("`{name}` refers to the next one here"));
     }
     d.help("expressions cannot be recursive: iterate over a collection with `all`, `any`, `count` or `sum`")
@@ -83,7 +83,7 @@ pub(crate) fn cannot_use(span: Span, path: &str, why: &str) -> Diagnostic {
 pub(crate) fn use_cycle<'a>(span: Span, files: impl Iterator<Item = &'a str>) -> Diagnostic {
     let cycle: Vec<&str> = files.collect();
     Diagnostic::error("G0104", span, format!("files use one another in a cycle: {}", chain(&cycle)))
-        .label("this closes the circle")
+        .label("this closes the cycle")
         .help("move what both need into a third file")
 }
 

@@ -166,7 +166,7 @@ pub(crate) fn bad_regex(span: Span, why: &str) -> Diagnostic {
 }
 
 pub(crate) fn wrong_place(span: Span, what: &str, place: &str, help: &str) -> Diagnostic {
-    Diagnostic::error("G0212", span, format!("{what} cannot be asked in {place}")).help(help)
+    Diagnostic::error("G0212", span, format!("{what} cannot be used in {place}")).help(help)
 }
 
 pub(crate) fn no_fields(span: Span, ty: &str) -> Diagnostic {
@@ -205,5 +205,5 @@ pub(crate) fn not_constant(span: Span) -> Diagnostic {
 
 pub(crate) fn bad_text(span: Span, text: &str, what: &str, why: &str) -> Diagnostic {
     let shown = if text.is_empty() { "an empty text".into() } else { format!("`{text}`") };
-    Diagnostic::error("G0216", span, format!("{shown} is not {what}: {why}"))
+    Diagnostic::error("G0216", span, format!("{shown} is not a {what}: {why}"))
 }

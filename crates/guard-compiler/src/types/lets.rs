@@ -2,7 +2,7 @@
 
 mod judged;
 
-use crate::defines::{Measure, WrittenOut, free_names, in_circles, is_value, ordered};
+use crate::defines::{Measure, WrittenOut, free_names, in_cycles, is_value, ordered};
 use crate::errors;
 use crate::names::Names;
 use guard_syntax::ast::{self, ClauseKind, Ident};
@@ -89,10 +89,10 @@ impl<'s> Lets<'s> {
             values.filter_map(|free| Some((position(free.name)?, free.span))).collect()
         };
         let uses: Vec<Vec<(usize, Span)>> = self.items.iter().map(uses).collect();
-        let (order, circles) = ordered(&uses);
+        let (order, cycles) = ordered(&uses);
         let name = |at: usize| self.items[at].name.node.as_str();
-        let broken = in_circles(uses.len(), &circles, name, |circle| {
-            report(errors::define_circle("let", circle));
+        let broken = in_cycles(uses.len(), &cycles, name, |cycle| {
+            report(errors::define_cycle("let", cycle));
         });
         for at in order {
             if broken[at] || uses[at].iter().any(|(used, _)| self.items[*used].size.is_none()) {

@@ -67,7 +67,7 @@ mod tests {
         check(duration("1h30m"), "5400000");
         check(duration("250ms"), "250");
         check(duration("30m1h"), "error: must have larger units first, each once");
-        check(duration("3y"), "error: has the unknown unit `y`: units are w, d, h, m, s, ms");
+        check(duration("3y"), "error: has the unknown unit `y`; the units are w, d, h, m, s, ms");
         check(duration("99999999999999999999s"), "error: is too large");
         check(size("1MiB"), "Some(1048576)");
         check(size("7"), "None");

@@ -2,7 +2,7 @@
 
 use super::TypeChecker;
 use super::scope::Scope;
-use crate::defines::{in_circles, ordered};
+use crate::defines::{in_cycles, ordered};
 use crate::errors;
 use crate::hir::{self, Clause, ClauseKind, ToolId};
 use guard_syntax::ast;
@@ -49,7 +49,7 @@ impl TypeChecker<'_, '_> {
             self.program.tools.iter().map(certain_requirements).collect();
         let tools = &self.program.tools;
         let mut cycles = Vec::new();
-        in_circles(
+        in_cycles(
             edges.len(),
             &ordered(&edges).1,
             |at| tools[at].name.as_str(),

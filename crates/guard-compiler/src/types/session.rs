@@ -285,8 +285,8 @@ impl TypeChecker<'_, '_> {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
         for name in env {
             if name.node.is_empty() || !name.node.chars().all(plain) {
-                let why = "letters, digits and `_` make one";
-                let what = "environment variable";
+                let why = "its name has letters, digits and `_` only";
+                let what = "name of a variable";
                 self.report(errors::bad_text(name.span, &name.node, what, why));
             }
         }
@@ -385,7 +385,7 @@ impl TypeChecker<'_, '_> {
         let up_to = self.lasting(up_to, "the longest wait");
         let factor = self.literal(factor, |text| match literal::decimal(text)? {
             factor if factor >= DECIMAL_ONE => Ok(factor),
-            _ => Err("a factor below 1 makes waits shorter: begin at 1".to_string()),
+            _ => Err("is below 1 and would make waits shorter: begin at 1".to_string()),
         })?;
         Some(Backoff { factor, up_to: up_to? })
     }

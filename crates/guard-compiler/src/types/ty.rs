@@ -276,8 +276,8 @@ impl TypeChecker<'_, '_> {
             used
         };
         let uses: Vec<_> = aliases.items.iter().map(|alias| used(&alias.decl.ty)).collect();
-        let (order, circles) = ordered(&uses);
-        circles.iter().for_each(|circle| self.circular_alias(circle));
+        let (order, cycles) = ordered(&uses);
+        cycles.iter().for_each(|cycle| self.circular_alias(cycle));
         for at in order {
             self.aliases[at] = self.ty(&aliases.items[at].decl.ty);
         }
@@ -289,13 +289,13 @@ impl TypeChecker<'_, '_> {
         }
     }
 
-    fn circular_alias(&mut self, circle: &[(usize, Span)]) {
+    fn circular_alias(&mut self, cycle: &[(usize, Span)]) {
         let named = |(at, _): &(usize, Span)| self.names.aliases.items[*at].name;
-        let closed = circle.iter().chain(circle.first());
+        let closed = cycle.iter().chain(cycle.first());
         let names: Vec<&str> = closed.map(|at| named(at).node.as_str()).collect();
         let why = format!("a type is defined by itself: {}", errors::chain(&names));
         let help = "name a type that exists without it";
-        self.report(errors::impossible_type(named(&circle[0]).span, &why, help));
+        self.report(errors::impossible_type(named(&cycle[0]).span, &why, help));
     }
 
     fn refine(&mut self, ty: Type, refinement: &Refinement) -> Type {

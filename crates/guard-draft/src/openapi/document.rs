@@ -77,9 +77,7 @@ impl<'d> ApiDocument<'d> {
                 ))
             })?;
         }
-        Err(ApiError::new(format!(
-            "the `$ref` of {place} leads nowhere: it goes round in a circle"
-        )))
+        Err(ApiError::new(format!("the `$ref` of {place} leads nowhere: it refers to itself")))
     }
 }
 

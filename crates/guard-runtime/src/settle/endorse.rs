@@ -55,7 +55,7 @@ pub(super) fn vouched<'j>(
             })
         });
         if let Some(fault) = fault.or(walked.err()) {
-            let message = format!("part of `{part}` is not trusted: {fault}");
+            let message = format!("`{part}` is not trusted as a whole: {fault}");
             settled.note(NoteKind::Warning, &endorsement.rule.owner, message);
         }
     }

@@ -293,9 +293,10 @@ fn hashed(cx: &Context<'_>, path: &str, wanted: Option<&str>) -> Result<ItemEvid
         Some(Some(hash)) => hash.to_ascii_lowercase(),
     };
     match wanted {
-        Some(wanted) if !wanted.eq_ignore_ascii_case(&found) => {
-            Err(format!("`{name}` has the hash {}", render::cut(&found, 64)))
-        }
+        Some(wanted) if !wanted.eq_ignore_ascii_case(&found) => Err(format!(
+            "`{name}` has the hash {}, which is not the given one",
+            render::cut(&found, 64)
+        )),
         _ => Ok(ItemEvidence::File(path, found.into())),
     }
 }

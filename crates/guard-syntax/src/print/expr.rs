@@ -81,6 +81,7 @@ impl ExprLayout {
         }
     }
 }
+
 /// The level of an operand that gets parentheses unless it is a primary.
 const PARENTHESIZED: u8 = 12;
 

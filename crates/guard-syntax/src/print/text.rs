@@ -117,12 +117,12 @@ pub(super) fn forms(forms: &OtherForms) -> String {
     out + &after(" else ", &forms.fallback)
 }
 
-/// Prints the name in JSON.
 /// Prints an optional word and the words before it.
 pub(super) fn after(before: &str, word: &Option<Ident>) -> String {
     word.as_ref().map_or(String::new(), |word| format!("{before}{}", word.node))
 }
 
+/// Prints the name in JSON.
 pub(super) fn wire(wire: &Option<Str>) -> String {
     wire.as_ref().map_or(String::new(), |name| format!(" as {}", string(&name.node)))
 }

@@ -423,7 +423,7 @@ impl Store for FolderStore {
         for id in &there {
             if locked.ledger().knows(id) != KnownSession::Begun {
                 locked.say(0, LedgerEntry::Begun, id)?;
-                said.push(format!("session `{id}` is new"));
+                said.push(format!("session `{id}` is now listed in the ledger"));
             }
             // The mark of a damaged session is not changed.
             if let Ok(head) = file::head(&self.path(id)?) {

@@ -263,7 +263,10 @@ fn stores_of_other_versions_and_other_files() {
     let open = |path: &Path| SqliteStore::open(path, Durability::Full, None).map(|_| ());
     let error = open(&path).unwrap_err();
     assert!(matches!(error, StoreError::Version { found: 9, .. }), "{error:?}");
-    assert!(error.to_string().ends_with("is a store of version 9; this is version 2"), "{error}");
+    assert!(
+        error.to_string().ends_with("is a store of version 9; this Guard reads version 2"),
+        "{error}"
+    );
     let other = folder.path().join("other.db");
     let connection = rusqlite::Connection::open(&other).unwrap();
     connection.execute_batch("CREATE TABLE t (x)").unwrap();

@@ -192,7 +192,7 @@ fn a_session_that_was_put_there_by_hand_is_refused() {
     fs::copy(folder.join("s1.jsonl"), folder.join("s9.jsonl")).unwrap();
     refuses(Kind::Folder, &folder, "s9");
     let store = Kind::Folder.open(&folder).unwrap();
-    assert_eq!(store.settle_ledger().unwrap(), ["session `s9` is new"]);
+    assert_eq!(store.settle_ledger().unwrap(), ["session `s9` is now listed in the ledger"]);
     assert!(matches!(commit(&*store, "s9", 1), Ok(Committed::Yes(_))));
 }
 

@@ -170,7 +170,7 @@ fn not_an_agent() -> Result<(), Failure> {
                 "this shell belongs to {} (`{mark}` is set), and an agent may not grant its own requests",
                 host.title
             );
-            return Err(Failure::new(message).help("grant from another terminal"));
+            return Err(Failure::new(message).help("grant from a terminal of your own"));
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Check of circles within a crate: at most three of its files import one another.
+//! Check of cycles within a crate: at most three of its files import one another.
 //!
 //! A module and the modules within it count as one place: imports between them are passed over. A name that a module imports from
 //! another one and hands on is an import of that other module. Test modules are not looked at.
@@ -6,7 +6,7 @@
 use super::{Repo, TidyFindings};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The maximum number of files of a circle.
+/// The maximum number of files of a cycle.
 const MAX_FILES: usize = 3;
 
 /// A module's path from the crate's root.
@@ -29,8 +29,8 @@ pub fn check(repo: &Repo, found: &mut TidyFindings) {
     }
     for modules in crates.values() {
         let edges = edges(modules);
-        for circle in circles(&edges).into_iter().filter(|circle| circle.len() > MAX_FILES) {
-            let files: Vec<&str> = circle.iter().map(|place| &*modules[*place].0).collect();
+        for cycle in cycles(&edges).into_iter().filter(|cycle| cycle.len() > MAX_FILES) {
+            let files: Vec<&str> = cycle.iter().map(|place| &*modules[*place].0).collect();
             found.problem(format!(
                 "{} files import one another: {}",
                 files.len(),
@@ -154,7 +154,7 @@ fn module_of<'m>(modules: &'m Modules, path: &[String], hops: usize) -> Option<&
 }
 
 /// Returns the sets of modules that reach one another.
-fn circles<'m>(
+fn cycles<'m>(
     edges: &BTreeMap<&'m ModulePath, BTreeSet<&'m ModulePath>>,
 ) -> Vec<BTreeSet<&'m ModulePath>> {
     let reached = |from: &'m ModulePath| {
@@ -168,9 +168,9 @@ fn circles<'m>(
     };
     let reach: BTreeMap<&ModulePath, BTreeSet<&ModulePath>> =
         edges.keys().map(|from| (*from, reached(from))).collect();
-    let circle = |from: &&'m ModulePath| -> BTreeSet<&'m ModulePath> {
+    let cycle = |from: &&'m ModulePath| -> BTreeSet<&'m ModulePath> {
         reach[*from].iter().filter(|to| reach[**to].contains(*from)).copied().collect()
     };
-    let circles: BTreeSet<BTreeSet<&ModulePath>> = reach.keys().map(circle).collect();
-    circles.into_iter().collect()
+    let cycles: BTreeSet<BTreeSet<&ModulePath>> = reach.keys().map(cycle).collect();
+    cycles.into_iter().collect()
 }

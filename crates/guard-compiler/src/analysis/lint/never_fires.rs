@@ -58,7 +58,7 @@ pub(super) fn check(lint: &Lint, found: &mut Vec<Diagnostic>) {
             found.push(said(
                 rule.kind,
                 rule.span,
-                "the search was exhaustive, and it was never delivered",
+                "the search was exhaustive, and it never applied",
             ));
         }
     }

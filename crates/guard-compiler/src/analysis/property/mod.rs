@@ -211,6 +211,7 @@ impl OpenClaims<'_> {
                 broken.insert(plan.invariants[pair.invariant as usize].rule.owner.clone());
             }
         }
+        // A result that does not decode may clear what it would write, and nothing enforces a candidate.
         let cleared = cleared(&program);
         for InvariantCandidate { invariant, .. } in candidates {
             if !invariant.condition.variables().is_disjoint(&cleared) {

@@ -108,7 +108,7 @@ impl OpenTransaction<'_> {
         for id in &there {
             if ledger.knows(id) != KnownSession::Begun {
                 self.say(ledger, 0, LedgerEntry::Begun, id)?;
-                said.push(format!("session `{id}` is new"));
+                said.push(format!("session `{id}` is now listed in the ledger"));
             }
         }
         for id in ledger.sessions() {

@@ -66,7 +66,7 @@ impl AnswerLimit {
 
     fn listens(&self) -> io::Result<()> {
         if self.late.get() {
-            Err(io::Error::other("the deadline had already passed"))
+            Err(io::Error::other("an earlier answer came too late"))
         } else {
             Ok(())
         }

@@ -180,9 +180,13 @@ pub(super) fn sentence(said: &RulePhrase) -> String {
         PhraseSubject::Learn => format!("teaches {text}"),
         PhraseSubject::Reconcile => format!("expects {text}, or halts"),
         PhraseSubject::Observe => {
-            format!("{text} is observed; a broken invariant halts the session")
+            format!(
+                "{text} is observed; a value that does not fit, or breaks an invariant, halts the session"
+            )
         }
-        PhraseSubject::ObserveWarn => format!("{text} is observed; a broken invariant warns"),
+        PhraseSubject::ObserveWarn => format!(
+            "{text} is observed; a value that does not fit, or breaks an invariant, is a warning"
+        ),
         PhraseSubject::Transform => format!("must be called with {text}"),
         PhraseSubject::Shown => format!("shows the agent {text}"),
         PhraseSubject::Private => format!("private {text}"),

@@ -204,7 +204,7 @@ fn prepare(args: &Args, term: &Console) -> Result<(SessionGate, ProxyOptions), F
     let token = random_token()?;
     let workspace = match &args.workspace {
         Some(workspace) => workspace.clone(),
-        None => std::env::current_dir()?,
+        None => std::env::current_dir().map_err(|error| Failure::new(error.to_string()))?,
     };
     let named = std::env::var("GUARD_SESSION").ok().filter(|id| !id.is_empty());
     let unnamed = args.session.is_none() && named.is_none();

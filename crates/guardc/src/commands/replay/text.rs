@@ -188,7 +188,7 @@ fn verdicts(out: &mut String, report: &ReplayReport, exact: bool, style: Style) 
         gap(out);
     }
     if decisions.is_empty() {
-        let _ = writeln!(out, "the decisions on {calls} are the same");
+        let _ = writeln!(out, "no decision on {calls} differs");
     }
     for line in others(view) {
         let _ = writeln!(out, "{line}");
@@ -291,6 +291,6 @@ fn views(out: &mut String, report: &ReplayReport) {
     );
     if recorded.skipped > 0 {
         let calls = counted(recorded.skipped, "call");
-        let _ = writeln!(out, "The outcomes of {calls} that would not have run were left out.");
+        let _ = writeln!(out, "Left out: the outcomes of {calls} that would not have run.");
     }
 }

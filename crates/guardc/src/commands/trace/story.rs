@@ -153,7 +153,10 @@ impl StoryText {
                 self.line(&format!("  forced by {by}{}", reason.unwrap_or_default()));
             }
         }
-        upgrade.anew.iter().for_each(|what| self.line(&format!("  reset: {}", cut(what, 200))));
+        upgrade
+            .anew
+            .iter()
+            .for_each(|what| self.line(&format!("  starts again: {}", cut(what, 200))));
         upgrade
             .dropped
             .iter()

@@ -96,8 +96,12 @@ pub(super) fn sentence(plan: &Plan, said: &RulePhrase) -> String {
         PhraseSubject::Gate => text.clone(),
         PhraseSubject::Ready => format!("waits for the probe {}", to(text, "probe")),
         PhraseSubject::Result => format!("returns {text}"),
-        PhraseSubject::Observe => format!("observes {text}; a broken invariant halts the session"),
-        PhraseSubject::ObserveWarn => format!("observes {text}; a broken invariant warns"),
+        PhraseSubject::Observe => format!(
+            "observes {text}; a value that does not fit, or breaks an invariant, halts the session"
+        ),
+        PhraseSubject::ObserveWarn => format!(
+            "observes {text}; a value that does not fit, or breaks an invariant, is a warning"
+        ),
         PhraseSubject::ObserveKeeps => format!("{} must still hold", to_owner(said, text)),
         PhraseSubject::Learn => format!("teaches {}", to(text, "fact")),
         PhraseSubject::Reconcile => format!("expects {text}, or halts"),
