@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 pub const HOUR: i64 = 3_600_000;
 
 /// The length of a day, in milliseconds.
-const DAY: i64 = 24 * HOUR;
+pub const DAY: i64 = 24 * HOUR;
 
 /// The units of the duration notation, in ascending order.
 const UNITS: [(&str, i64); 6] =
@@ -182,6 +182,9 @@ pub fn format_rfc3339(time: i64) -> String {
     write_rfc3339(time, &mut out);
     out
 }
+
+/// The instants that a record can hold, in milliseconds since 1970: RFC 3339 has the years 0 to 9999.
+pub const RECORDED: std::ops::RangeInclusive<i64> = -62_167_219_200_000..=253_402_300_799_999;
 
 /// Appends an instant as RFC 3339 in UTC.
 pub fn write_rfc3339(time: i64, out: &mut String) {
@@ -407,8 +410,13 @@ mod tests {
         ] {
             assert_eq!(parse_rfc3339(text), expected, "{text}");
         }
-        for time in [0, 951_825_600_000, -1000, 1_767_600_000_250, 253_402_300_799_999] {
+        for time in
+            [0, 951_825_600_000, -1000, 1_767_600_000_250, *RECORDED.start(), *RECORDED.end()]
+        {
             assert_eq!(parse_rfc3339(&format_rfc3339(time)), Some(time));
+        }
+        for time in [*RECORDED.start() - 1, *RECORDED.end() + 1] {
+            assert_eq!(parse_rfc3339(&format_rfc3339(time)), None);
         }
         assert_eq!(weekday(1_767_600_000_250), 0);
     }

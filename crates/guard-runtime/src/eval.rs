@@ -216,7 +216,7 @@ impl<'a> Context<'a> {
             Node::None => Ok(Val::None),
             Node::Path(id) => match self.session.paths.get(*id as usize) {
                 Some(path) => Ok(Val::Path(path)),
-                None => Err(confused("a value that is not a path")),
+                None => Err(confused("an unknown path")),
             },
             Node::Duration(millis) => Ok(Val::Duration(*millis)),
             Node::Time(at) => Ok(Val::Time(*at)),
@@ -241,8 +241,7 @@ impl<'a> Context<'a> {
                 Val::None => Ok(Val::Bool(false)),
                 value => {
                     let text = value.text().or(value.path());
-                    let text =
-                        text.ok_or_else(|| confused("a match of a value that is not a text"))?;
+                    let text = text.ok_or_else(|| confused("a pattern over a non-text"))?;
                     Ok(Val::Bool(self.compiled.matches(*id, text)))
                 }
             },
@@ -260,9 +259,8 @@ impl<'a> Context<'a> {
             Node::Exists(a) => match eval(a)? {
                 Val::None => Ok(Val::Bool(false)),
                 value => {
-                    let path = value
-                        .path()
-                        .ok_or_else(|| confused("the existence of a value that is not a path"))?;
+                    let path = value.path();
+                    let path = path.ok_or_else(|| confused("the existence of a non-path"))?;
                     self.answers.exists(path).map(Val::Bool)
                 }
             },

@@ -119,8 +119,11 @@ fn write_source_errors(
 /// assert!(session.propose("1", "ping", "{}")?.verdict.is_allowed());
 /// # Ok::<(), guard_sdk::SessionError>(())
 /// ```
-#[derive(Debug)]
 pub enum SessionError {
+    /// A time outside the years 0 to 9999, in milliseconds since 1970: no record can hold it.
+    Time(i64),
+    /// A trace was given for a session that is in a store.
+    TraceAndStore,
     /// The event does not fit the session, for example an unknown call or a negative amount.
     Step(StepError),
     /// The guard or one of its contracts cannot be used.
@@ -186,6 +189,7 @@ impl SessionError {
     pub fn code(&self) -> &'static str {
         match self {
             SessionError::Step(error) => step_code(error),
+            SessionError::Time(_) => "bad_time",
             SessionError::Guard(error) => error.code(),
             SessionError::Workspace(_, why) if why.ends_with(TOO_MANY_FILES) => "too_many_files",
             SessionError::Workspace(..) => "bad_workspace",
@@ -214,7 +218,9 @@ impl SessionError {
             SessionError::Upgrade(_) => "cannot_upgrade",
             SessionError::Approvals(_) => "approvals_failed",
             SessionError::OverBudget(..) => "over_budget",
-            SessionError::UnknownProbe(..) | SessionError::SharedBudget(_) => "invalid_params",
+            SessionError::UnknownProbe(..)
+            | SessionError::SharedBudget(_)
+            | SessionError::TraceAndStore => "invalid_params",
             SessionError::Unknown(what, ..) => match *what {
                 "fact" => "no_such_fact",
                 "lifecycle" => "no_such_lifecycle",
@@ -252,6 +258,13 @@ fn step_code(error: &StepError) -> &'static str {
     }
 }
 
+/// The same text as the `Display` form, because `main` prints the `Debug` form of an error.
+impl fmt::Debug for SessionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl fmt::Display for SessionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let near = |f: &mut fmt::Formatter<'_>, near: &Option<String>| {
@@ -259,6 +272,12 @@ impl fmt::Display for SessionError {
         };
         match self {
             SessionError::Step(error) => error.fmt(f),
+            SessionError::Time(time) => {
+                write!(f, "the time {time} is outside the years 0 to 9999 (times are milliseconds since 1970)")
+            }
+            SessionError::TraceAndStore => f.write_str(
+                "a session in a store resumes from the store: give `storage` or `trace`, not both",
+            ),
             SessionError::Guard(error) => error.fmt(f),
             SessionError::Workspace(path, why) => write!(f, "the workspace `{path}` {why}"),
             SessionError::Store(error) => error.fmt(f),

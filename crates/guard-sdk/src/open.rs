@@ -423,6 +423,10 @@ impl<'o, W: World> SessionOptions<'o, W> {
         let guard = self.guard.clone();
         let root = self.root.as_deref().unwrap_or(NO_WORKSPACE);
         let now = self.now.unwrap_or_else(crate::clock::system_time);
+        crate::clock::expect_time(now)?;
+        if self.storage.is_some() && matches!(self.source, UnstoredLines::Trace(_)) {
+            return Err(SessionError::TraceAndStore);
+        }
         let mut state = guard.kernel().open_with(&self.id, now, root, self.data)?;
         if let Some(every) = self.recheck {
             guard.kernel().set_recheck(&mut state, every);

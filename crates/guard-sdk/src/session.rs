@@ -45,6 +45,9 @@ impl<'a> From<&'a Json> for CallArguments<'a> {
     }
 }
 
+/// The maximum length of the arguments of a call as text, in bytes. Longer ones are unreadable.
+const MAX_ARGUMENTS: usize = 16 << 20;
+
 /// One agent's run under a guard.
 ///
 /// Every method that takes an event returns after the event's record is stored. After an error the
@@ -135,7 +138,12 @@ impl<W: World> Session<W> {
         let args = match args.into() {
             CallArguments::Value(json) => Arguments::Read(json),
             CallArguments::Text(text) => {
-                parsed = Json::parse(text).map_err(|error| error.to_string());
+                // A record of longer arguments would be more than one line of a trace can hold.
+                parsed = if text.len() > MAX_ARGUMENTS {
+                    Err(format!("they are longer than {} MiB", MAX_ARGUMENTS >> 20))
+                } else {
+                    Json::parse(text).map_err(|error| error.to_string())
+                };
                 match &parsed {
                     Ok(json) => Arguments::Read(json),
                     Err(error) => Arguments::Unreadable { text, error },

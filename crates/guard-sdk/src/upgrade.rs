@@ -233,6 +233,7 @@ impl<W: World> Session<W> {
         forced: Option<Forced<'static>>,
     ) -> Result<SessionUpgrade, SessionError> {
         let now = self.now();
+        crate::clock::expect_time(now)?;
         for _ in 0..MAX_ATTEMPTS {
             self.expect_sound()?;
             let from = self.guard.plan_hash();

@@ -195,3 +195,64 @@ fn approvals_are_for_exactly_one_call() {
     assert!(allowed(&mut session, "c1", "pay", r#"{"amount": 5}"#));
     assert!(!allowed(&mut session, "c2", "pay", r#"{"amount": 5}"#));
 }
+
+#[test]
+fn times_that_no_record_can_hold_are_refused_before_anything_happens() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let guard = Guard::compile("demo.guard", "guard demo\ntool pay() { approval boss }").unwrap();
+    let storage = Storage::open(folder.path()).expect("a store");
+    let code = |error: SessionError| error.code();
+    let late = guard.session("late").at(i64::MAX).storage(&storage).open().err();
+    assert_eq!(late.map(code), Some("bad_time"));
+    let mut session = guard.session("s1").storage(&storage).open().expect("a session");
+    let nothing = Json::parse("{}").unwrap();
+    let approved = session.approve("pay", &nothing, "boss", "kim", Some(i64::MAX));
+    assert_eq!(approved.map(|_| ()).map_err(code), Err("bad_time"));
+    for time in [i64::MIN, i64::MAX, 253_402_300_800_000] {
+        let proposed = session.at(time).propose("1", "pay", "{}");
+        assert_eq!(proposed.map(|_| ()).map_err(code), Err("bad_time"));
+    }
+    let last = session.at(253_402_214_399_999).approve("pay", &nothing, "boss", "kim", None);
+    last.expect("the last day but one is recorded, and so is the end of the approval");
+    drop(session);
+    let session = guard.session("s1").storage(&storage).open().expect("the session resumes");
+    assert_eq!(session.head().0, 2);
+}
+
+#[test]
+fn arguments_beyond_every_line_of_a_trace_are_unreadable() {
+    let guard = guard();
+    let mut session = guard.session("s1").open().expect("a session");
+    let long = format!(r#"{{"amount": "{}"}}"#, "x".repeat(16 << 20));
+    let refused = session.propose("1", "pay", &long).expect("a verdict");
+    assert_eq!(refused.verdict.reasons[0].code, Code::InvalidArguments);
+    assert!(refused.verdict.message().contains("longer than 16 MiB"));
+    assert!(refused.record().len() < 100_000);
+}
+
+#[test]
+fn a_session_that_another_process_upgraded_refuses_every_event() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tighter = GUARD.replace("costs amount usd", "costs amount usd\n  limit 1 per session");
+    let (old, new) = (guard(), Guard::compile("demo.guard", tighter).expect("the guard compiles"));
+    let mut ours = open(&old, folder.path());
+    let mut theirs = open(&old, folder.path());
+    ours.upgrade(&new).expect("the new guard is tighter");
+    let code = |error: SessionError| error.code();
+    let first = theirs.propose("1", "check", "{}").map(|_| ()).map_err(code);
+    assert_eq!(first, Err("journal_mismatch"));
+    let second = theirs.propose("2", "check", "{}").map(|_| ()).map_err(code);
+    assert_eq!(second, Err("journal_failed"));
+    assert!(allowed(&mut ours, "1", "check", "{}"));
+}
+
+#[test]
+fn a_trace_is_not_given_to_a_session_in_a_store() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let storage = Storage::open(&folder.path().join("new/folders/sessions.db")).expect("a store");
+    let guard = guard();
+    let lines = guard.session("s1").open().and_then(|session| session.records()).expect("a trace");
+    let error = guard.session("s1").storage(&storage).trace(&lines).open().err();
+    assert_eq!(error.map(|error| error.code()), Some("invalid_params"));
+    assert!(Storage::open(Path::new("")).is_err(), "no path is no store");
+}

@@ -292,8 +292,12 @@ pub fn open(
         Ok(meta) => meta.is_dir(),
         Err(_) => !is_database_name(path),
     };
-    if folder {
-        std::fs::create_dir_all(path).map_err(|error| StoreError::io(path, &error))?;
+    if path.as_os_str().is_empty() {
+        return Err(StoreError::NoStore(path.to_owned()));
+    }
+    let holder = if folder { Some(path) } else { path.parent() };
+    if let Some(holder) = holder.filter(|holder| !holder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(holder).map_err(|error| StoreError::io(path, &error))?;
     }
     let beside = key_path(path);
     if !folder && key.is_none() {

@@ -129,6 +129,7 @@ impl<W: World> Session<W> {
         &mut self,
         event: &Event<'_>,
     ) -> Result<(Outcome, String), SessionError> {
+        crate::clock::expect_recorded(event)?;
         for _ in 0..MAX_ATTEMPTS {
             self.expect_sound()?;
             if matches!(event, Event::Propose(_) | Event::Prompt(_)) {
@@ -150,7 +151,7 @@ impl<W: World> Session<W> {
             };
             match self.keep(&record, &charged) {
                 Ok(true) => return Ok((outcome, record)),
-                Ok(false) => self.reload()?,
+                Ok(false) => self.reload_or_break()?,
                 Err(error) => {
                     if let (SessionError::OverBudget(..), Some(before)) = (&error, before) {
                         (self.state, self.recorder) = before;
@@ -174,9 +175,17 @@ impl<W: World> Session<W> {
             if self.keep(&record, &[])? {
                 return Ok(record);
             }
-            self.reload()?;
+            self.reload_or_break()?;
         }
         Err(SessionError::Contended)
+    }
+
+    /// Loads what another process has written. If that fails, the event of the caller is in the
+    /// session's state and not in the store, so the session refuses everything from then on.
+    fn reload_or_break(&mut self) -> Result<(), SessionError> {
+        let reloaded = self.reload();
+        self.persistence.failed = reloaded.is_err();
+        reloaded
     }
 
     /// Returns an error if the store is full, or the state of the session is larger than its limit.

@@ -8,9 +8,6 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The ledger of a folder, which is not a session.
-const LEDGER_FILE: &[u8] = b".ledger.jsonl";
-
 /// One input.
 #[derive(Clone)]
 pub struct ReplayInput {
@@ -139,7 +136,8 @@ fn walk(folder: &Path, endings: &[&str], found: &mut Vec<ReplayInput>) -> Result
     for entry in entries {
         let path = entry.path();
         let kind = entry.file_type().map_err(fail)?;
-        if entry.file_name().as_encoded_bytes() == LEDGER_FILE {
+        // A store's ledger and its requests for approval are no traces.
+        if entry.file_name().as_encoded_bytes().starts_with(b".") {
             continue;
         }
         if kind.is_dir() {
