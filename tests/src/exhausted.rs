@@ -246,7 +246,7 @@ impl Needless {
         for warning in lint::all(program, found, &lint::NoProver) {
             let at = warning.primary.span;
             match (warning.code, warning.secondary.first()) {
-                ("G0511" | "G0518", _) if !warning.message.contains("cannot evaluate") => {
+                ("G0511" | "G0518", _) if !warning.message.contains("cannot be evaluated") => {
                     needless.silent.push(at);
                 }
                 ("G0512", Some(by)) => needless.covered.push((at, by.span)),

@@ -186,13 +186,13 @@ fn a_session_that_breaks_a_bound_does_not_go_on_under_another_plan() {
     call(&own, &mut session, "1", true);
     assert!(own.upgrade(&session, &own, 0).is_ok(), "the plan is the same");
     let refused = own.upgrade(&session, &anew, 0).expect_err("the bound is broken");
-    assert!(refused.to_string().contains("on which its proofs rely"), "{refused}");
+    assert!(refused.to_string().contains("which its proofs rely on"), "{refused}");
     // What a call in flight will write was decided by the other plan.
     let mut session = three.open("s", 0, "/").expect("a session");
     call(&three, &mut session, "1", false);
     assert!(three.upgrade(&session, &three, 0).is_ok(), "the plan is the same");
     let refused = three.upgrade(&session, &one, 0).expect_err("the call will break the bound");
-    assert!(refused.to_string().contains("on which its proofs rely"), "{refused}");
+    assert!(refused.to_string().contains("which its proofs rely on"), "{refused}");
 }
 
 /// The step law found this one at seed 1087899: a summand that was no number to the encoder was taken for 0 or 1.

@@ -311,7 +311,7 @@ pub fn parse_span(text: &str) -> Option<std::time::Duration> {
 /// ```
 /// assert_eq!(guard_plan::time::read_duration("1h30m"), Ok(5_400_000));
 /// let error = guard_plan::time::read_duration("5q").unwrap_err();
-/// assert_eq!(error, "has the unknown unit `q`: units are w, d, h, m, s, ms");
+/// assert_eq!(error, "has the unknown unit `q`; the units are w, d, h, m, s, ms");
 /// ```
 ///
 /// # Errors

@@ -126,7 +126,7 @@ fn evidence_is_of_this_session() {
     let hash = format!("{:064x}", 4);
     lacks(
         r#"{"file": "b.md", "sha256": "00"}"#,
-        &format!("evidence[0]: `b.md` has the hash {hash}"),
+        &format!("evidence[0]: `b.md` has the hash {hash}, which is not the given one"),
     );
     let claim = format!(
         r#"todo_claim {{"id": "todo-1", "evidence": [{{"file": "b.md", "sha256": "{hash}"}}]}}"#
