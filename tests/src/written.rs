@@ -87,10 +87,10 @@ pub fn compared(n: u64) -> Option<(String, String)> {
 }
 
 /// A change of a plan: what it is, the guard, and the change itself.
-type Changed = (&'static str, &'static str, fn(&mut Plan));
+type ChangedPlan = (&'static str, &'static str, fn(&mut Plan));
 
 /// Plans in which something else holds than when their proofs were found.
-const CHANGED: &[Changed] = &[
+const CHANGED: &[ChangedPlan] = &[
     (
         "`n` begins with 1",
         "state { n: int = 0 }\ninvariant i { n <= 9 }\ntool t(x: int in 0..=3) {\n  limit 3 per session\n  effect n += x\n}",

@@ -187,3 +187,21 @@ pub enum Event<'a> {
     Verify(Verify<'a>),
     Move(Move<'a>),
 }
+
+impl Event<'_> {
+    /// Returns the time of the event.
+    pub fn now(&self) -> Millis {
+        match self {
+            Event::Propose(event) => event.now,
+            Event::Settle(event) => event.now,
+            Event::Approve(event) => event.now,
+            Event::Revoke(event) => event.now,
+            Event::Usage(event) => event.now,
+            Event::Resume(event) => event.now,
+            Event::Prompt(event) => event.now,
+            Event::Stop(event) => event.now,
+            Event::Verify(event) => event.now,
+            Event::Move(event) => event.now,
+        }
+    }
+}

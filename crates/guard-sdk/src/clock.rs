@@ -1,9 +1,10 @@
-//! The system's clock, for events without a time from the caller.
+//! Times of events: the system's clock, for events without a time from the caller, and the times
+//! that a record can hold.
 
 use crate::error::SessionError;
 use guard_plan::plan::Millis;
 use guard_plan::time::{DAY, RECORDED};
-use guard_runtime::Event;
+use guard_runtime::{CallApproval, Event};
 
 /// Returns the system's time in milliseconds since 1970, or 0 if it is before 1970.
 ///
@@ -18,21 +19,13 @@ pub fn system_time() -> Millis {
 
 /// Refuses an event whose time no record can hold: the session could not be resumed from it.
 pub(crate) fn expect_recorded(event: &Event<'_>) -> Result<(), SessionError> {
-    let (now, expires) = match event {
-        Event::Propose(event) => (event.now, None),
-        Event::Settle(event) => (event.now, None),
-        Event::Approve(event) => (event.now, event.expires),
-        Event::Revoke(event) => (event.now, None),
-        Event::Usage(event) => (event.now, None),
-        Event::Resume(event) => (event.now, None),
-        Event::Prompt(event) => (event.now, None),
-        Event::Stop(event) => (event.now, None),
-        Event::Verify(event) => (event.now, None),
-        Event::Move(event) => (event.now, None),
-    };
-    expect_time(now)?;
-    match expires {
-        Some(expires) if !RECORDED.contains(&expires) => Err(SessionError::Time(expires)),
+    expect_time(event.now())?;
+    match event {
+        Event::Approve(CallApproval { expires: Some(expires), .. })
+            if !RECORDED.contains(expires) =>
+        {
+            Err(SessionError::Time(*expires))
+        }
         _ => Ok(()),
     }
 }

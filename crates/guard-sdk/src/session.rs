@@ -45,8 +45,16 @@ impl<'a> From<&'a Json> for CallArguments<'a> {
     }
 }
 
-/// The maximum length of the arguments of a call as text, in bytes. Longer ones are unreadable.
-const MAX_ARGUMENTS: usize = 16 << 20;
+/// The maximum length of arguments and results that come as text, in bytes.
+const MAX_TEXT: usize = 16 << 20;
+
+/// Reads arguments or a result. A longer text is unreadable, because its record might not fit a line of a trace.
+fn read(text: &str) -> Result<Json, String> {
+    if text.len() > MAX_TEXT {
+        return Err(format!("longer than {} MiB", MAX_TEXT >> 20));
+    }
+    Json::parse(text).map_err(|error| error.to_string())
+}
 
 /// One agent's run under a guard.
 ///
@@ -138,12 +146,7 @@ impl<W: World> Session<W> {
         let args = match args.into() {
             CallArguments::Value(json) => Arguments::Read(json),
             CallArguments::Text(text) => {
-                // A record of longer arguments would be more than one line of a trace can hold.
-                parsed = if text.len() > MAX_ARGUMENTS {
-                    Err(format!("they are longer than {} MiB", MAX_ARGUMENTS >> 20))
-                } else {
-                    Json::parse(text).map_err(|error| error.to_string())
-                };
+                parsed = read(text);
                 match &parsed {
                     Ok(json) => Arguments::Read(json),
                     Err(error) => Arguments::Unreadable { text, error },
@@ -186,7 +189,7 @@ impl<W: World> Session<W> {
     }
 
     /// Reports that a call succeeded, with its result as text. A text that cannot be parsed (a
-    /// duplicate key, a lone surrogate, too deep) settles the call as well: the result counts as
+    /// duplicate key, a lone surrogate, too deep, longer than 16 MiB) settles the call as well: the result counts as
     /// one that does not decode.
     ///
     /// ```
@@ -206,12 +209,9 @@ impl<W: World> Session<W> {
         call: &str,
         text: &str,
     ) -> Result<Recorded<Settled>, SessionError> {
-        match Json::parse(text) {
+        match read(text) {
             Ok(json) => self.settle_as(call, Ending::Success(Some(&json))),
-            Err(error) => {
-                let error = error.to_string();
-                self.settle_as(call, Ending::Unreadable { text, error: &error })
-            }
+            Err(error) => self.settle_as(call, Ending::Unreadable { text, error: &error }),
         }
     }
 

@@ -220,14 +220,25 @@ fn times_that_no_record_can_hold_are_refused_before_anything_happens() {
 }
 
 #[test]
-fn arguments_beyond_every_line_of_a_trace_are_unreadable() {
+fn arguments_and_results_beyond_every_line_of_a_trace_are_unreadable() {
+    let folder = tempfile::tempdir().expect("a folder");
     let guard = guard();
-    let mut session = guard.session("s1").open().expect("a session");
+    let mut session = open(&guard, folder.path());
     let long = format!(r#"{{"amount": "{}"}}"#, "x".repeat(16 << 20));
     let refused = session.propose("1", "pay", &long).expect("a verdict");
     assert_eq!(refused.verdict.reasons[0].code, Code::InvalidArguments);
     assert!(refused.verdict.message().contains("longer than 16 MiB"));
     assert!(refused.record().len() < 100_000);
+    assert!(allowed(&mut session, "2", "check", "{}"));
+    let settled = session.settle_text("2", &long).expect("a settlement");
+    assert!(settled.record().len() < 100_000);
+    assert!(!allowed(&mut session, "3", "pay", r#"{"amount": 1}"#), "`check` has not succeeded");
+    // A value is not read from a text: the store refuses its record, and nothing of it happened.
+    let value = Json::string(&"x".repeat(64 << 20));
+    let error = session.propose("4", "check", &value).map(|_| ()).expect_err("too long");
+    assert!(error.to_string().contains("longer than 64 MiB"), "{error}");
+    drop(session);
+    assert_eq!(open(&guard, folder.path()).head().0, 5);
 }
 
 #[test]
@@ -253,6 +264,9 @@ fn a_trace_is_not_given_to_a_session_in_a_store() {
     let guard = guard();
     let lines = guard.session("s1").open().and_then(|session| session.records()).expect("a trace");
     let error = guard.session("s1").storage(&storage).trace(&lines).open().err();
-    assert_eq!(error.map(|error| error.code()), Some("invalid_params"));
-    assert!(Storage::open(Path::new("")).is_err(), "no path is no store");
+    let error = error.expect("an error");
+    assert_eq!(error.code(), "invalid_params");
+    assert_eq!(format!("{error:?}"), error.to_string(), "`main` prints the `Debug` form");
+    let error = Storage::open(Path::new("")).err().expect("no path is no store");
+    assert_eq!(format!("{error:?}"), error.to_string());
 }

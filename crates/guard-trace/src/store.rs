@@ -21,6 +21,7 @@ pub use sqlite::{APPLICATION_ID, SCHEMA_VERSION, SqliteStore};
 
 use crate::keys::Keys;
 use crate::line::{Break, Head};
+use crate::reading::LINE_BYTES;
 use guard_plan::encode::Hash;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -376,6 +377,10 @@ pub(crate) fn fit(head: &Head, commit: &Commit<'_>) -> Result<Fit, StoreError> {
     for record in commit.records {
         if record.contains('\n') {
             return Err(StoreError::Misfit("a record is more than a line".into()));
+        }
+        if record.len() >= LINE_BYTES {
+            let most = LINE_BYTES >> 20;
+            return Err(StoreError::Misfit(format!("a record is longer than {most} MiB")));
         }
         let misfit = |broken: Break| {
             StoreError::Misfit(format!("record {} does not fit: {broken}", next.version))

@@ -53,7 +53,7 @@ pub fn opening(events: &[Timed]) -> Option<&Json> {
 }
 
 /// The state of drawing a session's events.
-struct Draft<'g> {
+struct EventDraft<'g> {
     guard: &'g Generated,
     /// Calls that may be in flight.
     started: Vec<String>,
@@ -68,7 +68,7 @@ struct Draft<'g> {
 /// The events of a session.
 pub fn events(rng: &mut Rng, guard: &Generated, count: usize) -> Vec<Timed> {
     let mut draft =
-        Draft { guard, started: Vec::new(), calls: Vec::new(), soon: Vec::new(), items: 0 };
+        EventDraft { guard, started: Vec::new(), calls: Vec::new(), soon: Vec::new(), items: 0 };
     let mut events = Vec::new();
     if rng.chance(50) {
         events.push(Timed { at: 0, step: 0, event: Event::Open(data(rng)) });
@@ -81,7 +81,7 @@ pub fn events(rng: &mut Rng, guard: &Generated, count: usize) -> Vec<Timed> {
     events
 }
 
-impl Draft<'_> {
+impl EventDraft<'_> {
     fn event(&mut self, rng: &mut Rng, at: usize) -> Event {
         if !self.started.is_empty() && rng.chance(20 + 15 * self.started.len()) {
             let id = self.started.remove(rng.below(self.started.len()));

@@ -14,10 +14,11 @@ const LET: char = '\u{4}';
 
 /// A define: its name, its parameters with their types, its type, and its expression. `$0` is the first parameter, `%y` a
 /// bound variable. Parameters and bound variables have names that mean something else around them.
-type Define = (&'static str, &'static [(&'static str, &'static str)], &'static str, &'static str);
+type DrawnDefine =
+    (&'static str, &'static [(&'static str, &'static str)], &'static str, &'static str);
 
 /// All of them.
-const DEFINES: [Define; 12] = [
+const DEFINES: [DrawnDefine; 12] = [
     ("d_cap", &[], "int", "4"),
     ("d_high", &[], "bool", "n + m > 9"),
     ("d_sum", &[("x", "int"), ("m", "int")], "int", "$0 - $1 + sum(%y in log: %y + $0)"),
@@ -47,7 +48,7 @@ pub(super) fn defines() -> Vec<String> {
     DEFINES.iter().map(declared).collect()
 }
 
-fn declared((name, params, ty, body): &Define) -> String {
+fn declared((name, params, ty, body): &DrawnDefine) -> String {
     let mut body = rendered(&body.replace('%', ""), false);
     for (at, (param, _)) in params.iter().enumerate() {
         body = body.replace(&format!("${at}"), param);
@@ -185,8 +186,8 @@ fn parts(text: &str) -> (Vec<&str>, usize) {
 }
 
 /// A define whose value has this type; without `asks` one that speaks of state only.
-pub(super) fn any_of(rng: &mut Rng, ty: &str, asks: bool) -> &'static Define {
-    let fits = |one: &&Define| one.2 == ty && (asks || one.0 != "d_ever");
+pub(super) fn any_of(rng: &mut Rng, ty: &str, asks: bool) -> &'static DrawnDefine {
+    let fits = |one: &&DrawnDefine| one.2 == ty && (asks || one.0 != "d_ever");
     let fitting: Vec<_> = DEFINES.iter().filter(fits).collect();
     fitting[rng.below(fitting.len())]
 }

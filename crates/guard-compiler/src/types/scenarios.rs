@@ -324,7 +324,7 @@ impl TypeChecker<'_, '_> {
         Some(self.program.tools[tool].wire_name.clone())
     }
 
-    fn scenario_call(&mut self, call: &ast::ToolCall, lenient: bool) -> Option<Call> {
+    fn scenario_call(&mut self, call: &ast::TestCall, lenient: bool) -> Option<Call> {
         let known = self.names.tools.get(&call.tool.node);
         let tool: Option<ToolId> = match known {
             Some(tool) => Some(tool),

@@ -24,7 +24,7 @@ pub struct TestStep {
 
 /// `TOOL(args)` in a scenario.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ToolCall {
+pub struct TestCall {
     /// The tool.
     pub tool: Ident,
     /// The arguments, by name.
@@ -39,7 +39,7 @@ pub enum TestStepKind {
         /// True if it succeeds.
         success: bool,
         /// The call.
-        call: ToolCall,
+        call: TestCall,
         /// The call's id, for evidence.
         name: Option<Ident>,
         /// The result that the call returns.
@@ -48,11 +48,11 @@ pub enum TestStepKind {
         undecoded: bool,
     },
     /// `allowed CALL`: the call would be allowed. It does not run.
-    Allowed(ToolCall),
+    Allowed(TestCall),
     /// `denied CALL [by CODE[(names)]] [because "…"]`.
     Denied {
         /// The proposed call.
-        call: ToolCall,
+        call: TestCall,
         /// The reason code expected among the reasons.
         by: Option<Ident>,
         /// Names the reason must mention.
@@ -63,21 +63,21 @@ pub enum TestStepKind {
     /// `asks CALL [of ROLE]`.
     Asks {
         /// The proposed call.
-        call: ToolCall,
+        call: TestCall,
         /// The role that must approve.
         of: Option<Ident>,
     },
     /// `waits CALL [by CODE] [for TOOL]`.
     Waits {
         /// The proposed call.
-        call: ToolCall,
+        call: TestCall,
         /// The reason code expected among the reasons.
         by: Option<Ident>,
         /// The tool whose call is in flight.
         for_tool: Option<Ident>,
     },
     /// `start NAME = CALL`: the call must be allowed, and stays in flight.
-    Start(Ident, ToolCall),
+    Start(Ident, TestCall),
     /// `finish NAME ok|fails [returns e] [undecoded]`.
     Finish {
         /// The started call.
@@ -92,7 +92,7 @@ pub enum TestStepKind {
     /// `approve CALL by ROLE [within D]`.
     Approve {
         /// The exact call.
-        call: ToolCall,
+        call: TestCall,
         /// The role that approves.
         role: Ident,
         /// The validity of the approval.
@@ -101,7 +101,7 @@ pub enum TestStepKind {
     /// `revoke CALL by ROLE`.
     Revoke {
         /// The exact call.
-        call: ToolCall,
+        call: TestCall,
         /// The role that revokes its approval.
         role: Ident,
     },

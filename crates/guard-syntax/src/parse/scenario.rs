@@ -2,7 +2,7 @@
 
 use super::build::TreeBuilder;
 use super::grammar::{ChildNodes, Rule, SyntaxNode};
-use crate::ast::{Expr, Ident, Str, Test, TestStep, TestStepKind, ToolCall};
+use crate::ast::{Expr, Ident, Str, Test, TestCall, TestStep, TestStepKind};
 
 impl TreeBuilder<'_> {
     pub fn test(&mut self, mut parts: ChildNodes) -> Option<Test> {
@@ -175,10 +175,10 @@ impl TreeBuilder<'_> {
         })
     }
 
-    fn take_call(&mut self, parts: &mut ChildNodes) -> Option<ToolCall> {
+    fn take_call(&mut self, parts: &mut ChildNodes) -> Option<TestCall> {
         let mut inner = parts.enter(Rule::call)?;
         let tool: Ident = self.name(&mut inner)?;
-        Some(ToolCall { tool, args: self.take_args(&mut inner)? })
+        Some(TestCall { tool, args: self.take_args(&mut inner)? })
     }
 
     fn take_returning(&mut self, parts: &mut ChildNodes) -> Option<Expr> {

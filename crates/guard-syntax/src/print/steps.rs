@@ -5,7 +5,7 @@ use super::clauses::names;
 use super::items::{Piece, PrintedElement};
 use super::page::PrintedText;
 use super::text;
-use crate::ast::{Expr, Str, TestStep, TestStepKind, ToolCall};
+use crate::ast::{Expr, Str, TestCall, TestStep, TestStepKind};
 use crate::span::Span;
 
 impl PrintedElement for TestStep {
@@ -23,7 +23,7 @@ fn outcome(success: bool) -> &'static str {
     if success { "ok" } else { "fails" }
 }
 
-fn call(call: &ToolCall) -> String {
+fn call(call: &TestCall) -> String {
     format!("{}{}", call.tool.node, text::args(&call.args))
 }
 

@@ -6,7 +6,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The error of a store operation.
-#[derive(Debug)]
 pub enum StoreError {
     /// The session id is not 1 to 128 letters, digits, `-`, `_` or `.`, or begins with `.`.
     BadSession(String),
@@ -55,6 +54,13 @@ pub enum StoreError {
     Refused(String),
     /// The key of the store cannot be used.
     Key(KeyError),
+}
+
+/// The same text as the `Display` form, because `main` prints the `Debug` form of an error.
+impl fmt::Debug for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl fmt::Display for StoreError {

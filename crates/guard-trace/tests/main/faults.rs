@@ -6,23 +6,12 @@
 
 use crate::child::{Acks, Heard, Kind, command};
 use crate::lines;
+use guard_plan::random::Rng;
 use guard_trace::line::LineFields;
 use guard_trace::store::{Commit, Committed, Durability, SqliteStore, Store, StoreError};
 use guard_trace::verify::{self, Against, Watch};
 use std::path::Path;
 use std::process::{Command, Stdio};
-
-/// Pseudo-random numbers that are the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (mixed ^ (mixed >> 31)) % most
-    }
-}
 
 /// Checks that a store opens, holds the acknowledged records, and verifies. Returns the number of its records.
 fn holds(kind: Kind, folder: &Path, acks: &Acks) -> u64 {
@@ -54,13 +43,13 @@ fn often(name: &str, usual: u64) -> u64 {
 fn killed(kind: Kind, seed: u64) {
     let kills = often("GUARD_KILLS", 12);
     let folder = tempfile::tempdir().unwrap();
-    let mut random = Random(seed);
+    let mut random = Rng::new(seed);
     let mut acks = Acks::new();
     let mut records = 0;
     for _ in 0..kills {
         let mut child = command("write", kind, folder.path(), "-", 8).spawn().unwrap();
         let mut heard = Heard::new(&mut child);
-        heard.listen(random.below(120));
+        heard.listen(random.below(120) as u64);
         child.kill().unwrap();
         // The output that is still in the pipe was acknowledged, too.
         heard.listen(u64::MAX);
@@ -204,12 +193,12 @@ fn bits_flip_in_the_database() {
     let path = folder.path().join("traces.db");
     let good = std::fs::read(&path).unwrap();
     assert!(!folder.path().join("traces.db-wal").exists(), "all of it is in one file");
-    let mut random = Random(5);
+    let mut random = Rng::new(5);
     let mut unopened = 0;
     let mut found = 0;
     let mut harmless = 0;
     for _ in 0..often("GUARD_FLIPS", 300) {
-        let at = random.below(good.len() as u64) as usize;
+        let at = random.below(good.len());
         let mut bad = good.clone();
         bad[at] ^= 1 << random.below(8);
         std::fs::write(&path, &bad).unwrap();

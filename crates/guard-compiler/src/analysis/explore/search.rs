@@ -53,7 +53,7 @@ pub(crate) struct Trial {
 
 /// The sessions found so far, by goal; `None` for a goal that is not found.
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct SearchFindings {
     pub tools: Vec<Option<ExploredSession>>,
     pub rules: Vec<Option<ExploredSession>>,
     pub goals: Vec<Option<ExploredSession>>,
@@ -97,7 +97,7 @@ pub(crate) struct Search<'s, 'p> {
     /// The size of what the states remember, in bytes.
     held: usize,
     queue: BinaryHeap<Reverse<(usize, usize)>>,
-    pub found: Found,
+    pub found: SearchFindings,
     /// Calls judged so far.
     pub judged: usize,
     /// Something was left out.
@@ -113,7 +113,7 @@ impl<'s, 'p> Search<'s, 'p> {
         answers: &'s [Vec<Json>],
         stop: &'s dyn Fn() -> bool,
     ) -> Self {
-        let found = Found {
+        let found = SearchFindings {
             tools: vec![None; program.tools.len()],
             rules: vec![None; rules.len()],
             goals: vec![None; program.goals.len()],

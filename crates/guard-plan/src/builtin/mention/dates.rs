@@ -5,7 +5,7 @@
 //! (`tomorrow`, `next Friday`) are not read.
 
 use super::numerals::{CURRENCY_CODES, CURRENCY_WORDS, SIGNS};
-use super::tokens::{ORDINALS, Token, digits, is_number_word};
+use super::tokens::{ORDINALS, PromptToken, digits, is_number_word};
 use crate::time::Civil;
 
 /// A day that a text names. Without a year, it is that day of every year.
@@ -43,7 +43,7 @@ struct DatePlace {
 
 /// Emits the days that a text names. Returns for each token whether it is part of a date with a
 /// year: then it is no number.
-pub(super) fn each(tokens: &[Token<'_>], emit: &mut dyn FnMut(Day)) -> Vec<bool> {
+pub(super) fn each(tokens: &[PromptToken<'_>], emit: &mut dyn FnMut(Day)) -> Vec<bool> {
     let mut places: Vec<DatePlace> = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
@@ -81,7 +81,7 @@ const LINKS: [&str; 7] = ["and", "or", "to", "through", "until", "till", "thru"]
 
 impl DatePlace {
     /// Takes the year of the next place, if both are of one list or range.
-    fn take_year_of(&mut self, next: &DatePlace, tokens: &[Token<'_>]) {
+    fn take_year_of(&mut self, next: &DatePlace, tokens: &[PromptToken<'_>]) {
         let between = &tokens[self.next..next.start];
         let (is_linked, is_range) = match between {
             [] => {
@@ -113,12 +113,12 @@ impl DatePlace {
 /// A place in a text.
 #[derive(Clone, Copy)]
 struct Cursor<'a, 't> {
-    tokens: &'a [Token<'t>],
+    tokens: &'a [PromptToken<'t>],
     at: usize,
 }
 
 impl<'t> Cursor<'_, 't> {
-    fn token(self) -> Option<Token<'t>> {
+    fn token(self) -> Option<PromptToken<'t>> {
         self.tokens.get(self.at).copied()
     }
 
@@ -139,7 +139,7 @@ impl<'t> Cursor<'_, 't> {
 
     /// Returns true if a numeral before this place is joined to the numeral here.
     fn is_chained(self) -> bool {
-        let joined = |token: Token<'_>| token.is_numeral && DATE_MARKS.contains(&token.gap);
+        let joined = |token: PromptToken<'_>| token.is_numeral && DATE_MARKS.contains(&token.gap);
         self.at > 0 && self.tokens[self.at - 1].is_numeral && self.token().is_some_and(joined)
     }
 
@@ -384,7 +384,7 @@ fn day_of_month<'a, 't>(text: Cursor<'a, 't>) -> Option<(DayOfMonth, bool, Curso
     if token.is("last") && then.token().is_some_and(|word| word.is("day")) {
         return Some((DayOfMonth::Last, true, then.after(1)));
     }
-    let ordinal = |token: Token<'_>| ORDINALS.iter().position(|word| token.is(word));
+    let ordinal = |token: PromptToken<'_>| ORDINALS.iter().position(|word| token.is(word));
     if let Some(at) = ordinal(token) {
         return Some((DayOfMonth::Nth(at as i64 + 1), true, then));
     }
@@ -494,7 +494,8 @@ const HOLIDAYS: [(&[&str], i64, i64); 13] = [
 fn holiday(text: Cursor<'_, '_>) -> Option<DatePlace> {
     let rest = text.tokens.get(text.at..)?;
     let stands = |words: &[&str]| {
-        let is_joined = |token: &Token<'_>| token.follows_blank() || matches!(token.gap, "'" | "’");
+        let is_joined =
+            |token: &PromptToken<'_>| token.follows_blank() || matches!(token.gap, "'" | "’");
         words.len() <= rest.len()
             && words.iter().zip(rest).all(|(word, token)| token.is(word))
             && rest[1..words.len()].iter().all(is_joined)

@@ -5,7 +5,7 @@
 //! that is not understood names nothing: `two thirds of a million` is not 2 and not a million.
 
 use super::numerals::{self, CURRENCY_CODES, CURRENCY_WORDS, SIGNS};
-use super::tokens::{ORDINALS, SMALL, TENS, Token, is_number_word};
+use super::tokens::{ORDINALS, PromptToken, SMALL, TENS, is_number_word};
 use crate::value::DECIMAL_ONE;
 
 /// A number in units of 10⁻⁶.
@@ -15,7 +15,7 @@ const ONE: Units = DECIMAL_ONE as Units;
 const DOZEN: Units = 12;
 
 /// Emits the numbers that a text names, in units of 10⁻⁶. Tokens that are `taken` are no numbers.
-pub(super) fn each(tokens: &[Token<'_>], taken: &[bool], emit: &mut dyn FnMut(i64)) {
+pub(super) fn each(tokens: &[PromptToken<'_>], taken: &[bool], emit: &mut dyn FnMut(i64)) {
     let mut emit = |units: Units| i64::try_from(units).into_iter().for_each(&mut *emit);
     let text = PhraseReader { tokens, taken };
     let mut at = 0;
@@ -70,17 +70,17 @@ struct Phrase {
 }
 
 struct PhraseReader<'a, 't> {
-    tokens: &'a [Token<'t>],
+    tokens: &'a [PromptToken<'t>],
     taken: &'a [bool],
 }
 
 impl PhraseReader<'_, '_> {
-    fn token(&self, at: usize) -> Option<Token<'_>> {
+    fn token(&self, at: usize) -> Option<PromptToken<'_>> {
         self.tokens.get(at).copied().filter(|_| !self.taken[at])
     }
 
     fn is_word(&self, at: usize, words: &[&str]) -> bool {
-        let token = self.token(at).filter(Token::follows_blank);
+        let token = self.token(at).filter(PromptToken::follows_blank);
         token.is_some_and(|token| words.iter().any(|word| token.is(word)))
     }
 
@@ -202,7 +202,8 @@ impl PhraseReader<'_, '_> {
             _ => return false,
         };
         // `nine hundred ninety nine thousand` has the most words before a scale.
-        let scales = (at + 1..at + 6).map_while(|at| self.token(at).filter(Token::follows_blank));
+        let scales =
+            (at + 1..at + 6).map_while(|at| self.token(at).filter(PromptToken::follows_blank));
         !scales.into_iter().any(|word| {
             let hundred = Some(100).filter(|_| word.is("hundred"));
             hundred.or(scale_of(&word.text.to_ascii_lowercase())).is_some_and(|next| next >= scale)
@@ -210,7 +211,12 @@ impl PhraseReader<'_, '_> {
     }
 
     /// Reads a letter or word after a numeral that may change what the numeral means.
-    fn suffix(&self, at: usize, token: Token<'_>, last: Option<&NumberPart>) -> Option<NumberPart> {
+    fn suffix(
+        &self,
+        at: usize,
+        token: PromptToken<'_>,
+        last: Option<&NumberPart>,
+    ) -> Option<NumberPart> {
         use NumberPart as P;
         let follows_money = matches!(last, Some(P::Numeral(_, true)));
         let next = self.tokens.get(at + 1);
@@ -331,10 +337,10 @@ fn numbers(parts: &[NumberPart]) -> Option<Vec<Units>> {
 }
 
 /// A number, and the part after it.
-type Found = Option<(Units, usize)>;
+type NumberReading = Option<(Units, usize)>;
 
 /// Reads a number with its scales: `two million three hundred thousand and five`.
-fn number(parts: &[NumberPart], at: usize) -> Found {
+fn number(parts: &[NumberPart], at: usize) -> NumberReading {
     use NumberPart as P;
     let (group, mut at) = group(parts, at)?;
     let sign = if group < 0 { -1 } else { 1 };
@@ -372,7 +378,7 @@ fn number(parts: &[NumberPart], at: usize) -> Found {
 }
 
 /// Reads `and a half` after a whole number.
-fn and_a_half(parts: &[NumberPart], at: usize, number: Units, of: Units) -> Found {
+fn and_a_half(parts: &[NumberPart], at: usize, number: Units, of: Units) -> NumberReading {
     use NumberPart as P;
     let stands = parts.get(at..at + 3) == Some(&[P::And, P::Article, P::Half]) && number % ONE == 0;
     let half = if number < 0 { -of / 2 } else { of / 2 };
@@ -380,7 +386,7 @@ fn and_a_half(parts: &[NumberPart], at: usize, number: Units, of: Units) -> Foun
 }
 
 /// Reads a number without its scale: a numeral, or words up to `ninety nine hundred ninety nine`.
-fn group(parts: &[NumberPart], at: usize) -> Found {
+fn group(parts: &[NumberPart], at: usize) -> NumberReading {
     use NumberPart as P;
     let scaled = |at: usize| matches!(parts.get(at), Some(P::Scale(_)));
     let (value, at) = match (parts.get(at)?, parts.get(at + 1)) {
@@ -419,7 +425,7 @@ fn group(parts: &[NumberPart], at: usize) -> Found {
 }
 
 /// Reads `zero` to `ninety nine`.
-fn below_hundred(parts: &[NumberPart], at: usize) -> Found {
+fn below_hundred(parts: &[NumberPart], at: usize) -> NumberReading {
     use NumberPart as P;
     match (parts.get(at)?, parts.get(at + 1)) {
         (P::Small(small), _) => Some((*small, at + 1)),
@@ -430,7 +436,7 @@ fn below_hundred(parts: &[NumberPart], at: usize) -> Found {
 }
 
 /// Reads the digits after `point`.
-fn fraction(parts: &[NumberPart], mut at: usize, mut value: Units) -> Found {
+fn fraction(parts: &[NumberPart], mut at: usize, mut value: Units) -> NumberReading {
     let start = at;
     let mut place = ONE / 10;
     while let Some(NumberPart::Small(digit @ 0..=9)) = parts.get(at) {

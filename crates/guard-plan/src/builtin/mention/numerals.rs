@@ -3,7 +3,7 @@
 
 use super::super::extract::UNITS;
 use super::numbers::scale_of;
-use super::tokens::Token;
+use super::tokens::PromptToken;
 use crate::decimal;
 
 /// A numeral that stands for a number of its own.
@@ -19,7 +19,7 @@ pub(super) struct Numeral {
 
 /// Reads the numeral at a place. Returns `None` if it is a part of something else, or can be read
 /// in two ways.
-pub(super) fn read(tokens: &[Token<'_>], at: usize) -> Option<Numeral> {
+pub(super) fn read(tokens: &[PromptToken<'_>], at: usize) -> Option<Numeral> {
     let before = before(tokens, at)?;
     let groups = spaced_groups(tokens, at, before.is_money)?;
     let last = at + groups.len();
@@ -39,7 +39,7 @@ pub(super) fn read(tokens: &[Token<'_>], at: usize) -> Option<Numeral> {
 }
 
 /// Reads numerals in a list without blanks: `1,2,3`.
-pub(super) fn listed(tokens: &[Token<'_>], at: usize) -> Vec<i64> {
+pub(super) fn listed(tokens: &[PromptToken<'_>], at: usize) -> Vec<i64> {
     let text = tokens[at].text;
     if !tokens[at].is_numeral {
         return Vec::new();
@@ -71,7 +71,7 @@ pub(super) const SIGNS: [char; 7] = ['$', '€', '£', '¥', '₹', '₩', '₿'
 
 /// Reads what stands before a numeral. Returns `None` if it makes the numeral a part of something
 /// else.
-fn before(tokens: &[Token<'_>], at: usize) -> Option<Before> {
+fn before(tokens: &[PromptToken<'_>], at: usize) -> Option<Before> {
     let gap = tokens[at].gap;
     let previous = at.checked_sub(1).map(|before| tokens[before]);
     let is_open = |gap: &str| {
@@ -96,8 +96,9 @@ fn before(tokens: &[Token<'_>], at: usize) -> Option<Before> {
         let kind = if is_rupees { BeforeKind::Nothing } else { BeforeKind::Point };
         return (is_rupees || is_open(outer_bare)).then_some(Before { kind, is_money });
     }
-    let is_code =
-        |token: Token<'_>| token.text == "Rs" || CURRENCY_CODES.iter().any(|code| token.is(code));
+    let is_code = |token: PromptToken<'_>| {
+        token.text == "Rs" || CURRENCY_CODES.iter().any(|code| token.is(code))
+    };
     is_money |= bare.trim().is_empty() && previous.is_some_and(is_code);
     is_money |= bare.trim() == "." && previous.is_some_and(|token| token.text == "Rs");
     let is_joined = !bare.contains(char::is_whitespace) && previous.is_some();
@@ -117,13 +118,13 @@ fn before(tokens: &[Token<'_>], at: usize) -> Option<Before> {
 }
 
 /// Returns true for the `3` of `x3`.
-fn is_times(tokens: &[Token<'_>], at: usize) -> bool {
+fn is_times(tokens: &[PromptToken<'_>], at: usize) -> bool {
     tokens[at - 1].is("x") && !(at > 1 && tokens[at - 1].gap.is_empty())
 }
 
 /// Returns the place after a numeral and its unit, and whether it is money. Returns `None` if what
 /// follows makes the numeral a part of something else.
-fn after(tokens: &[Token<'_>], at: usize, is_money: bool) -> Option<(usize, bool)> {
+fn after(tokens: &[PromptToken<'_>], at: usize, is_money: bool) -> Option<(usize, bool)> {
     let Some(next) = tokens.get(at + 1) else { return Some((at + 1, is_money)) };
     let is = |word: &&str| next.is(word);
     let is_currency = CURRENCY_CODES.iter().chain(&CURRENCY_WORDS).any(is);
@@ -148,7 +149,7 @@ fn after(tokens: &[Token<'_>], at: usize, is_money: bool) -> Option<(usize, bool
 }
 
 /// Returns true if the token after this one is joined to it, so that this one is not a number.
-fn is_tied_to_next(tokens: &[Token<'_>], at: usize) -> bool {
+fn is_tied_to_next(tokens: &[PromptToken<'_>], at: usize) -> bool {
     let Some(next) = tokens.get(at + 1).filter(|next| !next.gap.contains(char::is_whitespace))
     else {
         return false;
@@ -164,17 +165,21 @@ fn is_tied_to_next(tokens: &[Token<'_>], at: usize) -> bool {
 
 /// Returns the groups of three digits after a numeral: `10 000`. Returns `None` if they may be
 /// numbers of their own: `2 500`.
-fn spaced_groups<'t>(tokens: &[Token<'t>], at: usize, is_money: bool) -> Option<Vec<&'t str>> {
+fn spaced_groups<'t>(
+    tokens: &[PromptToken<'t>],
+    at: usize,
+    is_money: bool,
+) -> Option<Vec<&'t str>> {
     if tokens[at].digits(3).is_none() {
         return Some(Vec::new());
     }
-    let is_thin = |token: &Token<'_>| matches!(token.gap, "\u{a0}" | "\u{202f}" | "\u{2009}");
-    let is_group = |token: &&Token<'_>| {
+    let is_thin = |token: &PromptToken<'_>| matches!(token.gap, "\u{a0}" | "\u{202f}" | "\u{2009}");
+    let is_group = |token: &&PromptToken<'_>| {
         let digits = super::tokens::digits_at(token.text);
         token.is_numeral && digits == 3 && (is_thin(token) || token.gap == " ")
     };
     let rest = tokens.get(at + 1..).unwrap_or_default();
-    let groups: Vec<&Token<'t>> = rest.iter().take_while(is_group).take(6).collect();
+    let groups: Vec<&PromptToken<'t>> = rest.iter().take_while(is_group).take(6).collect();
     let has_fraction = groups.last().is_some_and(|group| group.text.len() > 3);
     let is_sure = (is_money && (groups.len() > 1 || has_fraction))
         || groups.iter().all(|group| is_thin(group) || group.text == "000");

@@ -3,7 +3,7 @@
 
 /// A word, or a numeral with its marks.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Token<'t> {
+pub(super) struct PromptToken<'t> {
     /// The characters between the previous token and this one. Empty between the parts of `15th`.
     pub gap: &'t str,
     /// A run of letters, or digits with `,`, `.` or an apostrophe between two of them.
@@ -11,7 +11,7 @@ pub(super) struct Token<'t> {
     pub is_numeral: bool,
 }
 
-impl Token<'_> {
+impl PromptToken<'_> {
     /// Returns true if the token is this word, in any case.
     pub fn is(&self, word: &str) -> bool {
         self.text.eq_ignore_ascii_case(word)
@@ -35,7 +35,7 @@ pub(super) fn digits(text: &str, least: usize, most: usize) -> Option<i64> {
 }
 
 /// Returns the tokens of a text. An empty word at the end carries the last gap.
-pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
+pub(super) fn tokens(text: &str) -> Vec<PromptToken<'_>> {
     let mut tokens = Vec::new();
     let mut rest = text;
     while let Some(start) = rest.find(char::is_alphanumeric) {
@@ -43,11 +43,11 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
         let is_numeral = from.starts_with(|c: char| c.is_ascii_digit());
         let end = if is_numeral { numeral_end(from) } else { word_end(from) };
         let (text, after) = from.split_at(end);
-        tokens.push(Token { gap, text, is_numeral });
+        tokens.push(PromptToken { gap, text, is_numeral });
         rest = after;
     }
     if !rest.is_empty() {
-        tokens.push(Token { gap: rest, text: "", is_numeral: false });
+        tokens.push(PromptToken { gap: rest, text: "", is_numeral: false });
     }
     tokens
 }

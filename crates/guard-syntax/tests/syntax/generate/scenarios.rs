@@ -24,8 +24,8 @@ impl Choices<'_> {
         Check { kind, span: here() }
     }
 
-    pub(super) fn call(&mut self) -> ToolCall {
-        ToolCall { tool: self.plain(), args: self.args(2) }
+    pub(super) fn call(&mut self) -> TestCall {
+        TestCall { tool: self.plain(), args: self.args(2) }
     }
 
     pub(super) fn step(&mut self) -> TestStep {

@@ -11,7 +11,7 @@ use guard_plan::record::{
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 use guard_plan::{time, words};
 use guard_syntax::ast::{
-    Arg, Expr, ExprKind, Ident, SpanEq, Spanned, Test, TestStep, TestStepKind, ToolCall, UnaryOp,
+    Arg, Expr, ExprKind, Ident, SpanEq, Spanned, Test, TestCall, TestStep, TestStepKind, UnaryOp,
 };
 use guard_syntax::span::Span;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -193,7 +193,7 @@ impl<'p> TestWriter<'p> {
 
     fn allowed(
         &mut self,
-        call: ToolCall,
+        call: TestCall,
         record: &Record,
         propose: &Propose,
         settled: Option<&Record>,
@@ -227,7 +227,7 @@ impl<'p> TestWriter<'p> {
     }
 
     /// Returns the name of a call that a claim cites.
-    fn cited_name(&mut self, record: &Record, call: &ToolCall) -> Option<Ident> {
+    fn cited_name(&mut self, record: &Record, call: &TestCall) -> Option<Ident> {
         let id = record.call.as_ref().filter(|id| self.cited.contains(*id))?;
         let name = self.name(id, call);
         self.cited_as.insert(id.clone(), name.clone());
@@ -235,7 +235,7 @@ impl<'p> TestWriter<'p> {
     }
 
     /// Returns a new name for a call: its id, if that is a valid name, or the name of its tool.
-    fn name(&mut self, id: &str, call: &ToolCall) -> String {
+    fn name(&mut self, id: &str, call: &TestCall) -> String {
         let plain = if is_name(id) { id } else { &call.tool.node };
         let mut name = plain.to_owned();
         for number in 2.. {
@@ -277,7 +277,7 @@ impl<'p> TestWriter<'p> {
         (says.then(|| self.value(&settle.result)), undecoded)
     }
 
-    fn denied(&mut self, call: ToolCall, verdict: &Verdict) {
+    fn denied(&mut self, call: TestCall, verdict: &Verdict) {
         let Some(reason) = verdict.reasons.iter().find(|reason| reason.decision == Decision::Deny)
         else {
             return;
@@ -389,7 +389,7 @@ impl<'p> TestWriter<'p> {
         Some((format!("command {command:?}"), TestStepKind::Command { argv, exits, output }))
     }
 
-    fn call(&mut self, tool: &str, args: &Json) -> Option<ToolCall> {
+    fn call(&mut self, tool: &str, args: &Json) -> Option<TestCall> {
         let name = declared(self.plan, tool);
         let Json::Object(members) = args else {
             self.leaves_out("a call whose arguments are not an object");
@@ -403,7 +403,7 @@ impl<'p> TestWriter<'p> {
             name: Some(node(member.to_string())),
             value: if &**member == EVIDENCE { self.evidence(value) } else { self.value(value) },
         });
-        Some(ToolCall { tool: node(name.to_owned()), args: args.collect() })
+        Some(TestCall { tool: node(name.to_owned()), args: args.collect() })
     }
 
     /// Returns evidence in which calls have their names in the test.
