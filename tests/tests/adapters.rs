@@ -1,6 +1,7 @@
 //! The judge over its line protocol: what it finds in this process, it finds in another.
 
 use crate::cli::build_guardc;
+use crate::render;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -71,6 +72,31 @@ fn the_reference_evaluator_expects_what_the_cases_expect() {
         }
     }
     assert!(same >= 140, "only {same} cases were played");
+}
+
+/// The head of the scoreboard, with the hash of the suite, is the one that the cases have now. Its
+/// rows need all adapters: `.ci/run` compares them.
+#[test]
+fn the_scoreboard_is_of_the_current_suite() {
+    let guardc = build_guardc();
+    let out = |args: &[&str]| {
+        let out = Command::new(&guardc).args(args).output().expect("guardc is there");
+        String::from_utf8(out.stdout).expect("text")
+    };
+    let report = std::env::temp_dir().join(format!("guard_scoreboard_{}", std::process::id()));
+    let path = report.to_str().expect("a path of text");
+    out(&[
+        "ack", "run", "--case", "gate/*", "--ours", "hooks", "--format", "json", "--output", path,
+    ]);
+    let current = out(&["ack", "report", "--format", "scoreboard", path]);
+    std::fs::remove_file(&report).expect("the report was written");
+    let head = |board: &str| board.split("\n| ").next().map(str::to_owned).unwrap_or_default();
+    let board = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ack/scoreboard.md");
+    let committed = std::fs::read_to_string(&board).expect("the scoreboard is there");
+    let expected = committed.replacen(&head(&committed), &head(&current), 1);
+    let problems = render::compare(&board, &expected);
+    let problems = problems.unwrap_or_default();
+    assert!(problems.is_empty(), "{problems}\nGUARD_BLESS=1 accepts the current suite");
 }
 
 /// The output of `guardc ack run --format json` conforms to its schema, for any findings.
