@@ -58,6 +58,7 @@
 #![forbid(unsafe_code)]
 
 pub mod approvals;
+mod arguments;
 mod cache;
 mod clock;
 mod contract;
@@ -76,6 +77,7 @@ mod texts;
 mod upgrade;
 mod world;
 
+pub use arguments::CallArguments;
 pub use cache::GuardCache;
 pub use clock::system_time;
 pub use contract::{Contract, TextFeed, TextOptions};
@@ -84,7 +86,7 @@ pub use guard::Guard;
 pub use open::SessionOptions;
 pub use persistence::{SharedBudget, Storage, random_bytes};
 pub use recorded::Recorded;
-pub use session::{CallArguments, Session};
+pub use session::Session;
 pub use upgrade::SessionUpgrade;
 pub use world::AnsweringWorld;
 

@@ -422,6 +422,10 @@ impl<'o, W: World> SessionOptions<'o, W> {
     fn begin(self, world: W) -> Result<Session<W>, SessionError> {
         let guard = self.guard.clone();
         let root = self.root.as_deref().unwrap_or(NO_WORKSPACE);
+        // The kernel would read a relative path from `/`, a folder that the caller did not mean.
+        if !root.starts_with('/') && !Path::new(root).is_absolute() {
+            return Err(SessionError::Workspace(root.into(), "is not an absolute path".into()));
+        }
         let now = self.now.unwrap_or_else(crate::clock::system_time);
         crate::clock::expect_time(now)?;
         if self.storage.is_some() && matches!(self.source, UnstoredLines::Trace(_)) {

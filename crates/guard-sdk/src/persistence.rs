@@ -175,7 +175,7 @@ pub struct SharedBudget {
     pub unit: String,
     /// The budget's key in the store.
     pub key: String,
-    /// The limit on the total amount spent, in 10⁻⁶ units.
+    /// The limit on the total amount spent, in 10⁻⁶ units, at least 0.
     pub limit: i64,
 }
 
@@ -282,6 +282,10 @@ pub(crate) fn unit_of(
     guard: &Guard,
     budget: SharedBudget,
 ) -> Result<(UnitId, SharedBudget), SessionError> {
+    if budget.limit < 0 {
+        let why = format!("the limit of the shared budget `{}` is negative", budget.key);
+        return Err(SessionError::SharedBudget(why));
+    }
     let units = || guard.plan().units.iter().map(|unit| unit.name.as_str());
     match units().position(|unit| unit == budget.unit) {
         Some(unit) => Ok((unit as UnitId, budget)),

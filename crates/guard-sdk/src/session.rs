@@ -1,5 +1,6 @@
 //! A durable session: kernel, world, recorder and store behind one interface.
 
+use crate::arguments::{CallArguments, read};
 use crate::clock::system_time;
 use crate::error::SessionError;
 use crate::guard::Guard;
@@ -14,47 +15,6 @@ use guard_runtime::{
     Proposed, Recorder, Revocation, SessionState, Settled, Settlement, StopAttempt, Stopped,
     UsageReport, UserPrompt, Verify, World,
 };
-
-/// The arguments of a call: the text that the model wrote, or a parsed value.
-///
-/// Text is the better choice: it is checked exactly as written, and text that is not valid JSON
-/// becomes a verdict that the agent can read.
-#[derive(Debug, Clone, Copy)]
-pub enum CallArguments<'a> {
-    /// JSON text, as the model wrote it.
-    Text(&'a str),
-    /// A parsed value.
-    Value(&'a Json),
-}
-
-impl<'a> From<&'a str> for CallArguments<'a> {
-    fn from(text: &'a str) -> CallArguments<'a> {
-        CallArguments::Text(text)
-    }
-}
-
-impl<'a> From<&'a String> for CallArguments<'a> {
-    fn from(text: &'a String) -> CallArguments<'a> {
-        CallArguments::Text(text)
-    }
-}
-
-impl<'a> From<&'a Json> for CallArguments<'a> {
-    fn from(json: &'a Json) -> CallArguments<'a> {
-        CallArguments::Value(json)
-    }
-}
-
-/// The maximum length of arguments and results that come as text, in bytes.
-const MAX_TEXT: usize = 16 << 20;
-
-/// Reads arguments or a result. A longer text is unreadable, because its record might not fit a line of a trace.
-fn read(text: &str) -> Result<Json, String> {
-    if text.len() > MAX_TEXT {
-        return Err(format!("longer than {} MiB", MAX_TEXT >> 20));
-    }
-    Json::parse(text).map_err(|error| error.to_string())
-}
 
 /// One agent's run under a guard.
 ///

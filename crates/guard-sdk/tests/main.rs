@@ -121,10 +121,24 @@ fn a_shared_budget_refuses_with_an_error_and_the_session_goes_on() {
     let refused = session.propose("c2", "pay", r#"{"amount": 6}"#);
     assert!(matches!(refused, Err(SessionError::OverBudget(key, 0)) if key == "team"));
     assert!(allowed(&mut session, "c3", "pay", r#"{"amount": 4}"#));
-    let misspelt = SharedBudget { unit: "usdd".into(), ..budget };
-    let error =
-        guard.session("s2").storage(&storage).share(misspelt).open().err().expect("no such unit");
-    assert_eq!(error.to_string(), "the guard has no unit `usdd`; did you mean `usd`?");
+    for (bad, expected) in [
+        (
+            SharedBudget { unit: "usdd".into(), ..budget.clone() },
+            "the guard has no unit `usdd`; did you mean `usd`?",
+        ),
+        (SharedBudget { limit: -1, ..budget }, "the limit of the shared budget `team` is negative"),
+    ] {
+        let error = guard.session("s2").storage(&storage).share(bad).open().err();
+        assert_eq!(error.expect("an error").to_string(), expected);
+    }
+}
+
+#[test]
+fn a_root_is_an_absolute_path() {
+    let guard = guard();
+    let error = guard.session("s1").root("site").open().err().expect("an error");
+    assert_eq!(error.to_string(), "the workspace `site` is not an absolute path");
+    guard.session("s1").root("/home/ann/site").open().expect("an absolute path");
 }
 
 #[test]
@@ -254,6 +268,7 @@ fn a_session_that_another_process_upgraded_refuses_every_event() {
     assert_eq!(first, Err("journal_mismatch"));
     let second = theirs.propose("2", "check", "{}").map(|_| ()).map_err(code);
     assert_eq!(second, Err("journal_failed"));
+    assert_eq!(theirs.refresh().map_err(code), Err("journal_failed"));
     assert!(allowed(&mut ours, "1", "check", "{}"));
 }
 

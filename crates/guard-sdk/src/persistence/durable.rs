@@ -215,11 +215,12 @@ impl<W: World> Session<W> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the store cannot be read, or its records do not belong to this session.
+    /// [`SessionError::Broken`] after a record that could not be written. Otherwise an error if the
+    /// store cannot be read, or its records do not belong to this session.
     pub fn refresh(&mut self) -> Result<(), SessionError> {
         let Some(storage) = &self.persistence.storage else { return Ok(()) };
         if self.persistence.failed {
-            return Ok(());
+            return Err(SessionError::Broken);
         }
         let head = storage.store.head(self.state.id())?;
         if head.is_some_and(|head| head.version != self.recorder.seq()) {
