@@ -91,10 +91,10 @@ fn bounded_cases(n: u64) -> Option<Result<(), String>> {
     let said = &output.verification;
     let open = |status: &ObligationStatus| !status.is_proved();
     let of = |tool: u32| follows || plan.tools[tool as usize].name == "t";
-    let pairs = said.pairs.iter().filter(|one| of(one.tool)).map(|one| &one.status);
+    let pairs = said.pairs.iter().filter(|pair| of(pair.tool)).map(|pair| &pair.status);
     let named = |var: u32| follows || plan.state[var as usize].name == "o";
-    let types = said.refinements.iter().filter(|one| of(one.tool) && named(one.var));
-    let is_open = pairs.chain(types.map(|one| &one.status)).any(open);
+    let types = said.refinements.iter().filter(|typed| of(typed.tool) && named(typed.var));
+    let is_open = pairs.chain(types.map(|typed| &typed.status)).any(open);
     let sound = loads(plan, &output);
     Some(match (is_open == follows, sound) {
         (true, _) if follows => Err(format!("`{claim}` is not proved")),
@@ -126,7 +126,8 @@ fn edges(n: u64) -> Option<Result<(), String>> {
 }
 
 fn agree(n: u64) -> Option<Result<(), String>> {
-    (n < 160).then(|| differential::run(1 + n * 1_000, 25).map(drop).map_err(|one| one.what))
+    (n < 160)
+        .then(|| differential::run(1 + n * 1_000, 25).map(drop).map_err(|failure| failure.what))
 }
 
 /// Pairs that are written down, the pairs of the cases, and edits of their guards.
@@ -247,7 +248,7 @@ fn is_open(text: &str) -> Result<(), String> {
         .refinements
         .iter()
         .find(|one| of(one.tool) && plan.state[one.var as usize].name == "o");
-    if said.impossible.iter().any(|one| of(one.tool)) {
+    if said.impossible.iter().any(|call| of(call.tool)) {
         return Err("`t` is said never to be called".into());
     }
     if let Some(observed) = said.observations.iter().find(speaks) {

@@ -213,16 +213,19 @@ fn try_claims(
     let program = &output.program;
     let tools = || (0u32..).zip(&output.lowered.tools);
     for (id, tool) in tools() {
-        let Some(tool) = program.tools.iter().find(|one| one.name == tool.name) else { continue };
-        let impossible = said.impossible.iter().any(|one| one.tool == id);
+        let Some(tool) = program.tools.iter().find(|known| known.name == tool.name) else {
+            continue;
+        };
+        let impossible = said.impossible.iter().any(|call| call.tool == id);
         tried.impossible += usize::from(impossible);
         let mut claims: Vec<&Expr> = Vec::new();
         for pair in said.pairs.iter().filter(|pair| pair.tool == id) {
             match &pair.status {
                 ObligationStatus::Proved(by) => {
                     let name = &output.lowered.invariants[pair.invariant as usize].rule.owner;
-                    let declared = program.invariants.iter().find(|one| one.rule.owner == *name);
-                    claims.extend(declared.map(|one| &one.condition));
+                    let declared =
+                        program.invariants.iter().find(|known| known.rule.owner == *name);
+                    claims.extend(declared.map(|declared| &declared.condition));
                     tried.proved += 1;
                     let given =
                         |basis: &Basis| matches!(basis, Basis::Deny(_) | Basis::Invariant(_));
@@ -236,7 +239,7 @@ fn try_claims(
         }
         every_state(program, &mut |state| {
             let holds = |e: &Expr, state: &[Small]| eval(e, state, &[]) == Some(Small::Bool(true));
-            if !program.invariants.iter().all(|one| holds(&one.condition, state)) {
+            if !program.invariants.iter().all(|invariant| holds(&invariant.condition, state)) {
                 return Ok(());
             }
             every_args(tool, &mut |args| {

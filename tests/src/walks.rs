@@ -155,7 +155,8 @@ impl Claimed {
                 Claim::Preserved { tool: of, invariant, .. } => {
                     let all = parts(&plan.invariants[invariant as usize].condition).len() as u32;
                     let proved = |part| {
-                        claims().any(|one| *one == Claim::Preserved { tool: of, invariant, part })
+                        claims()
+                            .any(|claim| *claim == Claim::Preserved { tool: of, invariant, part })
                     };
                     if (0..all).all(proved) {
                         whole.insert((tool(of), name(invariant)));
@@ -186,7 +187,7 @@ impl Walker<'_> {
     fn point(&self, tool: &str, rng: &mut Rng) -> WalkPoint {
         let plan = &self.output.lowered;
         let state = plan.state.iter().map(|var| value(plan, var.ty, rng)).collect();
-        let tool = plan.tools.iter().find(|one| one.name == tool).expect("a tool of the plan");
+        let tool = plan.tools.iter().find(|known| known.name == tool).expect("a tool of the plan");
         let args = tool.params.iter().map(|param| {
             let value = value(plan, param.ty, rng);
             (param.name.clone(), guard_plan::render::to_json(&plan.types, param.ty, &value))

@@ -203,7 +203,7 @@ fn last(lifecycle: &Lifecycle, item: &SessionItem) -> Json {
     object(vec![
         ("time", text(&time::format_rfc3339(item.last.time))),
         ("actor", text(actor)),
-        ("transition", text(transition.map_or("create", |one| &one.name))),
+        ("transition", text(transition.map_or("create", |transition| &transition.name))),
         ("by", text(&item.last.by)),
     ])
 }

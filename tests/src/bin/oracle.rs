@@ -60,7 +60,7 @@ fn compare(z3: &str, output: &CompilerOutput, tally: &mut OracleTally) -> Result
     let answers = ask(z3, &goals)?;
     for (goal, answer) in goals.iter().zip(answers) {
         // Of a tool that can never be called everything holds: that it cannot be is what was proved.
-        let impossible = output.verification.impossible.iter().any(|one| one.tool == goal.tool);
+        let impossible = output.verification.impossible.iter().any(|call| call.tool == goal.tool);
         let proved = impossible || plan.proofs.iter().any(|proof| proof.claim == goal.claim);
         match (answer.as_str(), proved) {
             ("unsat", true) => tally.both += 1,

@@ -201,7 +201,7 @@ impl RunCoverage {
         self.saw_if(!feedback.is_empty(), "feedback");
         self.saw_if(feedback.len() > 1, "feedback of several at once");
         self.saw_if(
-            feedback.iter().any(|one| one.severity > Severity::Info),
+            feedback.iter().any(|entry| entry.severity > Severity::Info),
             "feedback of a caution or warning",
         );
         self.saw_if(!feedback.is_empty() && heard.denied, "feedback after a denial");
@@ -217,7 +217,7 @@ impl RunCoverage {
         self.saw_if(said.served.as_ref().is_some_and(|s| s.get("stated").is_some()), "stated");
         let known = ["id", "items", "stated"];
         self.saw_if(
-            said.served.as_ref().is_some_and(|s| known.iter().all(|of| s.get(of).is_none())),
+            said.served.as_ref().is_some_and(|s| known.iter().all(|id| s.get(id).is_none())),
             "served in vain",
         );
         let by_hand = matches!(event, Event::Move(..));

@@ -137,7 +137,7 @@ pub fn guard(rng: &mut Rng) -> Generated {
             .into(),
     );
     items.extend(world::sources(rng));
-    items.extend(lifecycles.iter().map(|one| one.text.clone()));
+    items.extend(lifecycles.iter().map(|lifecycle| lifecycle.text.clone()));
     items.extend(advice::feedback(rng, &named));
     items.extend(contract::contract(rng));
     items.extend(advice::completion(rng, &named, &lifecycles));

@@ -75,7 +75,7 @@ pub fn questions(
 ) -> Option<SolverQuestions> {
     let plan = &output.lowered;
     let proofs = || said.proofs.iter().filter(|proof| proof.claim.tool() == tool);
-    let impossible = said.impossible.iter().any(|one| one.tool == tool);
+    let impossible = said.impossible.iter().any(|call| call.tool == tool);
     let count = proofs().count() + usize::from(impossible);
     if count == 0 {
         return None;
@@ -83,7 +83,7 @@ pub fn questions(
     let unsaid = |unsaid| SolverQuestions { script: String::new(), claims: Vec::new(), unsaid };
     let program = split_program(&output.program);
     let name = &plan.tools[tool as usize].name;
-    let Some(declared) = program.tools.iter().find(|one| one.name == *name) else {
+    let Some(declared) = program.tools.iter().find(|known| known.name == *name) else {
         return Some(unsaid(count));
     };
     let mut script = Script::default();
@@ -227,11 +227,12 @@ impl CallGivens<'_> {
                 }
                 for at in 0..=part {
                     let name = format!("{owner}/{at}");
-                    let one = self.program.invariants.iter().find(|one| one.rule.owner == name)?;
-                    if reads_beside_state(&one.condition) {
+                    let declared =
+                        self.program.invariants.iter().find(|known| known.rule.owner == name)?;
+                    if reads_beside_state(&declared.condition) {
                         return None;
                     }
-                    let (truth, ok) = script.condition(&one.condition, &env)?;
+                    let (truth, ok) = script.condition(&declared.condition, &env)?;
                     let holds = and(&[truth, ok]);
                     needed.push(if at == part { not(&holds) } else { holds });
                 }

@@ -117,7 +117,7 @@ pub fn try_guard(
 /// nearly holds does not hold.
 pub fn breaks(output: &CompilerOutput, rng: &mut Rng, calls: usize) -> bool {
     let plan = &output.lowered;
-    let named = |name: &str| plan.invariants.iter().find(|one| one.rule.owner == name);
+    let named = |name: &str| plan.invariants.iter().find(|invariant| invariant.rule.owner == name);
     let mut claims = ToolClaims { refined: BTreeSet::from(["o".into()]), ..ToolClaims::default() };
     if let Some(invariant) = named("i") {
         let parts = 0..guard_proof::parts(&invariant.condition).len() as u32;
@@ -209,7 +209,7 @@ fn learn(
 
 fn claims_of(plan: &Plan, tool: ToolId, said: &Verification) -> ToolClaims {
     let mut claims = ToolClaims {
-        impossible: said.impossible.iter().any(|one| one.tool == tool),
+        impossible: said.impossible.iter().any(|call| call.tool == tool),
         ..ToolClaims::default()
     };
     let name = |invariant: u32| plan.invariants[invariant as usize].rule.owner.clone();
@@ -241,7 +241,7 @@ struct Walk<'w> {
 impl Walk<'_> {
     fn walk(&self, rng: &mut Rng, calls: usize, tried: &mut StepCounts) -> Result<(), String> {
         let tool = &self.plan.tools[self.tool as usize];
-        let place = self.program.tools.iter().position(|one| one.name == tool.name);
+        let place = self.program.tools.iter().position(|known| known.name == tool.name);
         let (Some(place), Ok(session)) =
             (place, ReferenceSession::open(self.program, 0, "/", None))
         else {

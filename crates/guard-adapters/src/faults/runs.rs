@@ -77,7 +77,7 @@ pub(super) const TABLE: &[Spec] = faults! {
     };
     "unanswered-probe-ends" "EFFECT-15" "ends the run where nobody answers a probe" => instead::report(|harness, event| {
         let guard = harness.engine.session.guard().clone();
-        let mut probes = guard.plan().probes.iter().filter(|it| matches!(it.asks, ProbeAsks::Host));
+        let mut probes = guard.plan().probes.iter().filter(|probe| matches!(probe.asks, ProbeAsks::Host));
         if probes.any(|probe| harness.world.probe(&probe.name).is_none()) {
             Err(SessionError::Contended)
         } else {

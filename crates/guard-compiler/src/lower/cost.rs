@@ -221,8 +221,8 @@ fn agrees(e: &Expr, node: u32, ty: &dyn Fn(u32) -> Option<TypeId>) -> bool {
     };
     match &e.0[node as usize] {
         Node::Else(a, b) | Node::If(_, a, b) => {
-            let one = |node: u32| agrees(e, node, ty);
-            one(*a) && (is_empty(*b) || (ty(*a) == ty(*b) && one(*b)))
+            let branch = |node: u32| agrees(e, node, ty);
+            branch(*a) && (is_empty(*b) || (ty(*a) == ty(*b) && branch(*b)))
         }
         Node::Unwrap(of) | Node::Field(of, _) | Node::Index(of, _) => agrees(e, *of, ty),
         Node::Quantified { over, .. } => over.iter().all(|over| agrees(e, *over, ty)),

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 pub(super) struct Notes {
     notes: Vec<PassNote>,
     /// The indexes of the notes, by tool.
-    of: HashMap<Option<ToolId>, Vec<usize>>,
+    by_tool: HashMap<Option<ToolId>, Vec<usize>>,
     /// The patterns that expressions refer to, if passes have added some.
     pub patterns: Option<Vec<String>>,
 }
@@ -36,7 +36,7 @@ impl Notes {
         before: Expr,
         after: &Expr,
     ) {
-        let own = self.of.entry(tool).or_default();
+        let own = self.by_tool.entry(tool).or_default();
         for at in own.iter().rev() {
             let PassNote { verbs, what: RewriteKind::Rewritten(_, last), .. } =
                 &mut self.notes[*at]

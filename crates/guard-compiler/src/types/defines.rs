@@ -414,27 +414,27 @@ impl<'a> TypeChecker<'a, '_> {
             let said = self.alone && !self.said.insert((at, message));
             return (!said).then_some(diagnostic);
         };
-        let of = outermost.span;
+        let outer = outermost.span;
         let define = self.uses.iter().any(|used| used.define);
         let known = !self.alone && self.said.contains(&(at, message.clone()));
         if define && !diagnostic.is_error() || known {
             return None;
         }
         // A `let` is corrected at its declaration, so the problem is reported once.
-        let place = if define { of } else { at };
+        let place = if define { outer } else { at };
         if !self.said.insert((place, format!("{message} {at:?}"))) {
             return None;
         }
         if self.alone {
             self.said.insert((at, message));
         }
-        let inside = at.file == of.file && of.start <= at.start && at.end <= of.end;
+        let inside = at.file == outer.file && outer.start <= at.start && at.end <= outer.end;
         if inside {
             return Some(diagnostic);
         }
         // A missing value in a define without `?` can only be handled within the define.
         let missing = define && diagnostic.code == "G0204";
-        let diagnostic = diagnostic.also(of, USED);
+        let diagnostic = diagnostic.also(outer, USED);
         Some(if missing { diagnostic.help(errors::MISSING_IN_DEFINE) } else { diagnostic })
     }
 

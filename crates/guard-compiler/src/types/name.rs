@@ -117,11 +117,11 @@ impl TypeChecker<'_, '_> {
         if let Some(Type::Enum(id)) = wanted {
             return self.variant(*id, name, span);
         }
-        let of: Vec<usize> = (0..self.program.enums.len())
+        let declaring: Vec<usize> = (0..self.program.enums.len())
             .filter(|id| named(&self.program.enums, *id))
             .filter(|id| self.program.enums[*id].variants.iter().any(|v| v == name))
             .collect();
-        match of.as_slice() {
+        match declaring.as_slice() {
             [id] => return self.variant(*id, name, span),
             [] => {}
             several => {

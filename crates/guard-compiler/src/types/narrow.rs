@@ -48,7 +48,7 @@ fn whole(expr: &Expr, scope: &Scope, bound: usize) -> Option<String> {
     if let Some(text) = scope.written_out(expr, |e, scope| whole(e, scope, bound)) {
         return text;
     }
-    let of = |e: &Expr| whole(e, scope, bound);
+    let inner = |e: &Expr| whole(e, scope, bound);
     let all = |parts: &mut dyn Iterator<Item = &Expr>| -> Option<String> {
         let parts: Option<Vec<String>> = parts.map(|e| whole(e, scope, bound)).collect();
         Some(parts?.join(", "))
@@ -56,7 +56,7 @@ fn whole(expr: &Expr, scope: &Scope, bound: usize) -> Option<String> {
     let arguments = |args: &[Arg]| -> Option<String> {
         let name = |arg: &Arg| arg.name.as_ref().map_or(String::new(), |n| format!("{}: ", n.node));
         let parts: Option<Vec<String>> =
-            args.iter().map(|arg| Some(name(arg) + &of(&arg.value)?)).collect();
+            args.iter().map(|arg| Some(name(arg) + &inner(&arg.value)?)).collect();
         Some(parts?.join(", "))
     };
     Some(match &expr.kind {
@@ -67,23 +67,23 @@ fn whole(expr: &Expr, scope: &Scope, bound: usize) -> Option<String> {
         ExprKind::LastCalls(number) => format!("last {number} calls"),
         ExprKind::String(text) => format!("{text:?}"),
         ExprKind::Regex(text) => format!("/{text}/"),
-        ExprKind::Field(part, name) => format!("{}.{}", of(part)?, name.node),
-        ExprKind::Index(part, at) => format!("{}[{}]", of(part)?, all(&mut at.iter())?),
+        ExprKind::Field(part, name) => format!("{}.{}", inner(part)?, name.node),
+        ExprKind::Index(part, at) => format!("{}[{}]", inner(part)?, all(&mut at.iter())?),
         ExprKind::Call(name, args) => format!("{}({})", name.node, arguments(args)?),
         ExprKind::Known(fact, args) => {
             format!("known {}({})", free(&fact.node, scope), arguments(args)?)
         }
         ExprKind::Probe(name) => format!("probe {}", name.node),
-        ExprKind::Unary(op, part) => format!("{op:?}({})", of(part)?),
-        ExprKind::Binary(op, a, b) => format!("{op:?}({}, {})", of(a)?, of(b)?),
-        ExprKind::Is(part, some) => format!("is {some}({})", of(part)?),
-        ExprKind::Else(a, b) => format!("else({}, {})", of(a)?, of(b)?),
-        ExprKind::If(c, a, b) => format!("if({}, {}, {})", of(c)?, of(a)?, of(b)?),
+        ExprKind::Unary(op, part) => format!("{op:?}({})", inner(part)?),
+        ExprKind::Binary(op, a, b) => format!("{op:?}({}, {})", inner(a)?, inner(b)?),
+        ExprKind::Is(part, some) => format!("is {some}({})", inner(part)?),
+        ExprKind::Else(a, b) => format!("else({}, {})", inner(a)?, inner(b)?),
+        ExprKind::If(c, a, b) => format!("if({}, {}, {})", inner(c)?, inner(a)?, inner(b)?),
         ExprKind::List(xs) => format!("[{}]", all(&mut xs.iter())?),
         ExprKind::Set(xs) => format!("{{{}}}", all(&mut xs.iter())?),
         ExprKind::Map(_) | ExprKind::Each(_) => return None,
         ExprKind::Quantified { op, binders, over, body } => {
-            let over = of(over)?;
+            let over = inner(over)?;
             let mut inner = scope.clone();
             for (at, binder) in binders.iter().enumerate() {
                 let symbol = format!("‹bound {}›", bound + at);

@@ -27,8 +27,8 @@ impl TypeChecker<'_, '_> {
     }
 
     /// Reports a part of a value that has no parts.
-    pub(super) fn no_fields(&mut self, name: &Ident, of: &Type) {
-        self.report(errors::no_fields(name.span, &self.show(of)));
+    pub(super) fn no_fields(&mut self, name: &Ident, owner: &Type) {
+        self.report(errors::no_fields(name.span, &self.show(owner)));
     }
 
     /// Returns the value of a literal, and reports a literal that has none.

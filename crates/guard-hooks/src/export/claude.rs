@@ -46,11 +46,11 @@ pub(super) fn means(tool: &str, other: &str) -> bool {
 
 /// Returns the settings.
 pub(super) fn text(rules: &[StaticRule]) -> String {
-    let of = |decision: StaticDecision| -> BTreeSet<String> {
+    let patterns = |decision: StaticDecision| -> BTreeSet<String> {
         rules.iter().filter(|rule| rule.decision == decision).map(written).collect()
     };
-    let deny = of(StaticDecision::Deny);
-    let ask = of(StaticDecision::Ask);
+    let deny = patterns(StaticDecision::Deny);
+    let ask = patterns(StaticDecision::Ask);
     let settings = json!({ "permissions": { "ask": ask, "deny": deny } });
     format!("{settings:#}\n")
 }

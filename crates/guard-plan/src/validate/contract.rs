@@ -39,11 +39,11 @@ impl PlanChecker<'_> {
     /// value.
     fn root(&self, contract: &Contract) -> ValidationResult {
         let lists = contract.lists.iter().filter(|list| list.within.is_none()).count();
-        let one = self.members(contract.record)?.len() == 1;
+        let single = self.members(contract.record)?.len() == 1;
         match contract.root {
             Root::Envelope => Ok(()),
-            Root::Items => ensure(one && lists == 1, || "its document is not a list".into()),
-            Root::Value => ensure(one && lists == 0, || "its document is not a value".into()),
+            Root::Items => ensure(single && lists == 1, || "its document is not a list".into()),
+            Root::Value => ensure(single && lists == 0, || "its document is not a value".into()),
         }
     }
 

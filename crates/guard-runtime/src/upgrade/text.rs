@@ -37,7 +37,7 @@ fn checks(plan: &Plan, checks: &Checks) -> String {
         CheckKind::Every(lifecycle, state) => {
             let lifecycle = plan.lifecycles.get(*lifecycle as usize);
             let state = lifecycle.and_then(|lifecycle| lifecycle.states.get(*state as usize));
-            format!("every {:?} {state:?}", lifecycle.map(|it| &it.name))
+            format!("every {:?} {state:?}", lifecycle.map(|lifecycle| &lifecycle.name))
         }
         CheckKind::Attest(attest) => {
             let dimensions = plan.attests.get(*attest as usize).map(|attest| &attest.dimensions);
@@ -114,7 +114,9 @@ fn named(plan: &Plan, tool: Option<u32>, node: &Node) -> String {
         Node::LastArg(tool, at) => format!("last argument {:?} {at}", tool_name(*tool)),
         Node::LastResult(tool) => format!("last result {:?}", tool_name(*tool)),
         Node::Temporal(id) => format!("({})", monitor(plan, *id as usize)),
-        Node::Probe(id) => format!("probe {:?}", plan.probes.get(*id as usize).map(|it| &it.name)),
+        Node::Probe(id) => {
+            format!("probe {:?}", plan.probes.get(*id as usize).map(|probe| &probe.name))
+        }
         // All other nodes contain only values, and numbers of nodes of this expression.
         other => format!("{other:?}"),
     }

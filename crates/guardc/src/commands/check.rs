@@ -88,14 +88,14 @@ impl CheckRun {
                 libraries.push((input, text));
                 continue;
             }
-            let one = project::compile(&input.path, text, config);
-            if let Err(failure) = one.check_plan() {
+            let guard = project::compile(&input.path, text, config);
+            if let Err(failure) = guard.check_plan() {
                 self.unread = true;
                 crate::say(term, &failure);
                 continue;
             }
-            self.root(&one, config, cost);
-            compiled.push(one);
+            self.root(&guard, config, cost);
+            compiled.push(guard);
         }
         for (input, text) in libraries {
             if !compiled.iter().any(|c| c.reads(&input.path)) {

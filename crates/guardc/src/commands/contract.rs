@@ -82,7 +82,7 @@ pub enum Profile {
 pub struct HintArgs {
     /// Which contract.
     #[command(flatten)]
-    pub of: ContractArgs,
+    pub contract: ContractArgs,
     /// The values that references may name: a file that holds a JSON array
     #[arg(long, value_name = "NAME=FILE")]
     pub known: Vec<String>,
@@ -93,7 +93,7 @@ pub struct HintArgs {
 pub struct ContractText {
     /// Which contract.
     #[command(flatten)]
-    pub of: ContractArgs,
+    pub contract: ContractArgs,
     /// The text; `-` is standard input
     pub text: PathBuf,
     /// The reason that the producer gave for stopping, such as `stop` or `length`
@@ -121,12 +121,12 @@ pub struct ContractArgs {
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Console) -> CommandResult {
-    let of = match &args.what {
-        ContractCommand::Check { text, .. } | ContractCommand::Reask { text } => &text.of,
-        ContractCommand::Schema { hint, .. } | ContractCommand::Prompt(hint) => &hint.of,
+    let named = match &args.what {
+        ContractCommand::Check { text, .. } | ContractCommand::Reask { text } => &text.contract,
+        ContractCommand::Schema { hint, .. } | ContractCommand::Prompt(hint) => &hint.contract,
     };
-    let plan = plans::open(&of.file, term)?;
-    let contract = find(&plan, &of.contract)?;
+    let plan = plans::open(&named.file, term)?;
+    let contract = find(&plan, &named.contract)?;
     match &args.what {
         ContractCommand::Schema { hint, profile } => {
             let known = hinted(hint, &plan, contract)?;

@@ -18,7 +18,7 @@ impl GuardDraft<'_> {
 
     pub(super) fn of(&self, shape: CollectionShape, element: Element) -> Vec<NamedCollection> {
         let all = self.collections.iter().copied();
-        all.filter(|one| one.shape == shape && one.element == element).collect()
+        all.filter(|part| part.shape == shape && part.element == element).collect()
     }
 
     /// Something of this kind that was said before.
@@ -255,7 +255,7 @@ impl GuardDraft<'_> {
             .collections
             .iter()
             .copied()
-            .filter(|one| matches!(one.element, Element::Decimal | Element::Item))
+            .filter(|part| matches!(part.element, Element::Decimal | Element::Item))
             .collect();
         if lists.is_empty() {
             return self.plain(ExprType::Decimal);

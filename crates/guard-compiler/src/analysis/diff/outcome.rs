@@ -76,7 +76,7 @@ impl OutcomeComparison {
         if let ConnectiveParts::Both([a, b]) = goal.parts() {
             return self.goal(given, a) && self.goal(given, b);
         }
-        given.iter().any(|one| self.pair(*one, goal))
+        given.iter().any(|condition| self.pair(*condition, goal))
     }
 
     /// Returns true if the goal follows from one condition.
@@ -149,7 +149,7 @@ enum Values {
 
 struct ValueSet {
     /// The expression as text.
-    of: String,
+    subject: String,
     values: Values,
     /// True if the outcome is the same where there is no value.
     missing: bool,
@@ -170,7 +170,7 @@ fn within(given: ConditionOutcome, goal: ConditionOutcome) -> bool {
         _ => false,
     };
     let keeps_missing = !given.optional || !given.missing || goal.missing;
-    among && given.of == goal.of && keeps_missing
+    among && given.subject == goal.subject && keeps_missing
 }
 
 fn value_set(outcome: ConditionOutcome) -> Option<ValueSet> {
@@ -204,7 +204,7 @@ fn value_set(outcome: ConditionOutcome) -> Option<ValueSet> {
     // Variants are compared as texts, so both enums have to be one.
     let ty = Canon(outcome.condition.program).ty(&crate::lower::plain(operand.ty.required()));
     Some(ValueSet {
-        of: format!("{} {}", Placed { e: operand, ..outcome.condition }.text(), ty),
+        subject: format!("{} {}", Placed { e: operand, ..outcome.condition }.text(), ty),
         values,
         // A comparison without a value is false, but for `!=`.
         missing: is_negative,

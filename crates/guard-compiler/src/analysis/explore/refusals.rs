@@ -247,7 +247,7 @@ impl<'s, 'p> Filling<'_, 's, 'p> {
                     match self.run(writer, args, 0..rounds) {
                         Some(FillEnd::Refused(session)) => {
                             let len = found.as_ref().map_or(usize::MAX, ExploredSession::len);
-                            found = Some(session).filter(|one| one.len() < len).or(found);
+                            found = Some(session).filter(|shorter| shorter.len() < len).or(found);
                         }
                         Some(FillEnd::Growing) if !grows => {
                             growing.push((self.pump.clone(), writer, args.clone()));

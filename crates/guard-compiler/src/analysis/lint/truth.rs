@@ -7,21 +7,21 @@ use std::collections::BTreeSet;
 
 /// The truth of a condition, if it is the same in every session. Tools in `impossible` are never called.
 pub(super) fn truth(e: &Expr, impossible: &BTreeSet<ToolId>) -> Option<bool> {
-    let of = |e: &Expr| truth(e, impossible);
+    let value = |e: &Expr| truth(e, impossible);
     match &e.kind {
         K::Bool(value) => Some(*value),
-        K::Not(a) => of(a).map(|value| !value),
-        K::And(a, b) => match (of(a), of(b)) {
+        K::Not(a) => value(a).map(|value| !value),
+        K::And(a, b) => match (value(a), value(b)) {
             (Some(false), _) | (_, Some(false)) => Some(false),
             (Some(true), Some(true)) => Some(true),
             _ => None,
         },
-        K::Or(a, b) => match (of(a), of(b)) {
+        K::Or(a, b) => match (value(a), value(b)) {
             (Some(true), _) => Some(true),
             (Some(false), Some(false)) => Some(false),
             _ => None,
         },
-        K::Implies(a, b) => match (of(a), of(b)) {
+        K::Implies(a, b) => match (value(a), value(b)) {
             (Some(false), _) => Some(true),
             (Some(true), b) => b,
             _ => None,

@@ -96,8 +96,8 @@ fn wanted_variables(plan: &Plan, open: &[Claim]) -> BTreeSet<VarId> {
 
 /// The bounds that have most to do with a claim, in their order.
 fn nearest(plan: &Plan, claim: &Claim, found: &[SessionBound]) -> Vec<SessionBound> {
-    let of: BTreeSet<VarId> = wanted_variables(plan, std::slice::from_ref(claim));
-    let shared = |bound: &&SessionBound| variables(bound).any(|var| of.contains(&var));
+    let wanted: BTreeSet<VarId> = wanted_variables(plan, std::slice::from_ref(claim));
+    let shared = |bound: &&SessionBound| variables(bound).any(|var| wanted.contains(&var));
     found.iter().filter(shared).take(MOST_GIVEN).cloned().collect()
 }
 

@@ -36,7 +36,7 @@ impl Cache {
         let properties = output.properties.as_ref();
         hash.update(format!(
             "{:?}",
-            properties.map(|one| (&one.claimed.properties, &one.claimed.tools))
+            properties.map(|checked| (&checked.claimed.properties, &checked.claimed.tools))
         ));
         let options = (
             args.format as u8,

@@ -48,11 +48,11 @@ pub(super) struct Histories<'p> {
 impl<'p> Histories<'p> {
     pub(super) fn new(view: HistoryView<'p>) -> Self {
         let program = view.program;
-        let of = |tool: &'p Tool| {
+        let clauses = |tool: &'p Tool| {
             let clauses = Canon(program).clauses(tool).into_iter();
             clauses.map(move |(clause, text)| (tool, clause, text))
         };
-        let clauses = view.tools().flat_map(of).collect();
+        let clauses = view.tools().flat_map(clauses).collect();
         Histories { view, clauses, told: RefCell::default() }
     }
 
@@ -73,7 +73,7 @@ impl<'p> Histories<'p> {
     /// Returns the histories of some influences as text: what each is, everything that writes it, and the histories of what
     /// that reads.
     pub(super) fn histories(&self, roots: BTreeSet<Influence>) -> BTreeSet<String> {
-        let mut telling = HistoryBuilder { of: self, texts: BTreeSet::new(), next: roots };
+        let mut telling = HistoryBuilder { histories: self, texts: BTreeSet::new(), next: roots };
         let mut done: BTreeSet<Influence> = BTreeSet::new();
         while let Some(influence) = telling.next.difference(&done).next().cloned() {
             telling.tell(&influence);
@@ -132,16 +132,16 @@ impl RuleReads {
     /// The same as influences.
     pub(super) fn influences(&self) -> BTreeSet<Influence> {
         use Influence as I;
-        let of = |names: &BTreeSet<String>, make: fn(String) -> I| -> Vec<I> {
+        let influences = |names: &BTreeSet<String>, make: fn(String) -> I| -> Vec<I> {
             names.iter().cloned().map(make).collect()
         };
         let mut all: BTreeSet<I> = BTreeSet::new();
-        all.extend(of(&self.vars, I::Variable));
-        all.extend(of(&self.facts, I::Fact));
-        all.extend(of(&self.units, I::Spending));
-        all.extend(of(&self.units, I::Budget));
-        all.extend(of(&self.probes, I::Probe));
-        all.extend(of(&self.tools, I::Calls));
+        all.extend(influences(&self.vars, I::Variable));
+        all.extend(influences(&self.facts, I::Fact));
+        all.extend(influences(&self.units, I::Spending));
+        all.extend(influences(&self.units, I::Budget));
+        all.extend(influences(&self.probes, I::Probe));
+        all.extend(influences(&self.tools, I::Calls));
         let flags =
             [(self.origins, I::Trust), (self.readers, I::Readers), (self.time, I::Deadline)];
         all.extend(flags.into_iter().filter(|(is, _)| *is).map(|(_, influence)| influence));
@@ -151,14 +151,14 @@ impl RuleReads {
 
 /// Histories in the making.
 struct HistoryBuilder<'h, 'p> {
-    of: &'h Histories<'p>,
+    histories: &'h Histories<'p>,
     texts: BTreeSet<String>,
     next: BTreeSet<Influence>,
 }
 
 impl<'h, 'p> HistoryBuilder<'h, 'p> {
     fn tell(&mut self, influence: &Influence) {
-        let program = self.of.view.program;
+        let program = self.histories.view.program;
         match influence {
             Influence::Variable(name) => self.variable(name),
             Influence::Fact(name) => self.fact(name),
@@ -193,16 +193,16 @@ impl<'h, 'p> HistoryBuilder<'h, 'p> {
 
     fn reads(&mut self, each: impl FnOnce(&mut dyn FnMut(&'p Expr))) {
         let mut reads = RuleReads::default();
-        each(&mut |e| reads.expr(self.of.view.program, e));
+        each(&mut |e| reads.expr(self.histories.view.program, e));
         self.next.extend(reads.influences());
     }
 
     fn variable(&mut self, name: &str) {
-        let program = self.of.view.program;
+        let program = self.histories.view.program;
         let Some(var) = variable(program, name) else { return };
         let ty = Canon(program).ty(&crate::lower::plain(&var.ty));
         self.texts.insert(format!("{name} {ty} = {}", Canon(program).expr(None, &var.init)));
-        for (tool, clause, text) in &self.of.clauses {
+        for (tool, clause, text) in &self.histories.clauses {
             let (target, observed) = match &clause.kind {
                 ClauseKind::Effect { target, .. } => (target, false),
                 ClauseKind::Observe { target, .. } => (target, true),
@@ -221,10 +221,10 @@ impl<'h, 'p> HistoryBuilder<'h, 'p> {
 
     /// The number of a map's entries: an effect within an entry does not change it.
     fn entries(&mut self, var: VarId) {
-        let program = self.of.view.program;
+        let program = self.histories.view.program;
         let StateVar { name, init, .. } = &program.state[var];
         self.texts.insert(format!("entries of {name} = {}", Canon(program).expr(None, init)));
-        for (tool, clause, text) in &self.of.clauses {
+        for (tool, clause, text) in &self.histories.clauses {
             let writes = match &clause.kind {
                 ClauseKind::Effect { target, .. } => target.var == var && target.path.len() <= 1,
                 ClauseKind::Observe { target, .. } => target.var == var,
@@ -237,10 +237,10 @@ impl<'h, 'p> HistoryBuilder<'h, 'p> {
     }
 
     fn fact(&mut self, name: &str) {
-        let program = self.of.view.program;
+        let program = self.histories.view.program;
         let Some(at) = program.facts.iter().position(|fact| fact.name == name) else { return };
         self.texts.insert(Canon(program).fact(at));
-        for (tool, clause, text) in &self.of.clauses {
+        for (tool, clause, text) in &self.histories.clauses {
             if matches!(&clause.kind, ClauseKind::Learn(learn) if learn.fact == at) {
                 self.clause(tool, clause, text);
                 if mutant!("all that teaches is trusted") {
@@ -260,8 +260,8 @@ impl<'h, 'p> HistoryBuilder<'h, 'p> {
     }
 
     fn spending(&mut self, name: &str) {
-        let program = self.of.view.program;
-        for (tool, clause, text) in &self.of.clauses {
+        let program = self.histories.view.program;
+        for (tool, clause, text) in &self.histories.clauses {
             if let ClauseKind::Costs { unit, .. } = &clause.kind
                 && program.units[*unit].name == name
                 && !clause.rule.shadow
@@ -272,7 +272,7 @@ impl<'h, 'p> HistoryBuilder<'h, 'p> {
     }
 
     fn probe(&mut self, name: &str) {
-        let program = self.of.view.program;
+        let program = self.histories.view.program;
         let Some(at) = program.probes.iter().position(|probe| probe.name == name) else { return };
         self.texts.insert(Canon(program).probe(at));
         let probe = &program.probes[at];
@@ -283,8 +283,8 @@ impl<'h, 'p> HistoryBuilder<'h, 'p> {
     }
 
     fn trust(&mut self) {
-        for tool in self.of.view.tools() {
-            let program = self.of.view.program;
+        for tool in self.histories.view.tools() {
+            let program = self.histories.view.program;
             let returns = tool.returns.as_ref().map(|ty| Canon(program).taken(ty, &tool.forms));
             let name = wire(tool);
             let trust = &tool.trust;
@@ -296,7 +296,7 @@ impl<'h, 'p> HistoryBuilder<'h, 'p> {
 
     /// The parts that are trusted under a condition, of this tool or of all.
     fn endorsements(&mut self, only: Option<&Tool>) {
-        for (tool, clause, text) in &self.of.clauses {
+        for (tool, clause, text) in &self.histories.clauses {
             let is_its = only.is_none_or(|wanted| std::ptr::eq(wanted, *tool));
             if is_its && matches!(clause.kind, ClauseKind::Endorse { .. }) {
                 self.clause(tool, clause, text);
@@ -306,7 +306,7 @@ impl<'h, 'p> HistoryBuilder<'h, 'p> {
 
     fn readers(&mut self) {
         self.next.insert(Influence::Secrets);
-        for (tool, clause, text) in &self.of.clauses {
+        for (tool, clause, text) in &self.histories.clauses {
             if matches!(clause.kind, ClauseKind::Private { .. }) && !clause.rule.shadow {
                 self.clause(tool, clause, text);
             }
@@ -315,11 +315,11 @@ impl<'h, 'p> HistoryBuilder<'h, 'p> {
 
     /// The secrets: a result that nobody can read may hold it.
     fn secrets(&mut self) {
-        let program = self.of.view.program;
+        let program = self.histories.view.program;
         let hidden = |fields: &[Field]| -> Vec<String> {
             fields.iter().filter(|field| field.secret).map(|field| field.name.clone()).collect()
         };
-        for tool in self.of.view.tools() {
+        for tool in self.histories.view.tools() {
             self.texts.insert(format!("{} hides {:?}", wire(tool), hidden(&tool.params)));
         }
         for record in &program.records {
@@ -328,12 +328,12 @@ impl<'h, 'p> HistoryBuilder<'h, 'p> {
     }
 
     fn halts(&mut self) {
-        let program = self.of.view.program;
+        let program = self.histories.view.program;
         let mut observed: BTreeSet<String> = BTreeSet::new();
         let halts = |tool: &&Tool| {
             tool.undecoded == Undecoded::Halt && !mutant!("a result that is not read halts nothing")
         };
-        for tool in self.of.view.tools().filter(halts) {
+        for tool in self.histories.view.tools().filter(halts) {
             self.next.insert(Influence::Calls(tool.wire_name.clone()));
         }
         for fact in program.facts.iter().filter(|fact| fact.halts) {
@@ -341,7 +341,7 @@ impl<'h, 'p> HistoryBuilder<'h, 'p> {
                 self.next.insert(Influence::Fact(fact.name.clone()));
             }
         }
-        for (tool, clause, text) in &self.of.clauses {
+        for (tool, clause, text) in &self.histories.clauses {
             if clause.rule.shadow {
                 continue;
             }

@@ -229,7 +229,7 @@ impl Loss<'_> {
                 ..
             } => over.iter().any(|over| self.is_emptied(over)),
             K::Arith(ArithOp::Add, a, b) => self.counts(a) || self.counts(b),
-            K::Call(Builtin::Len, args) => args.iter().any(|of| self.is_emptied(of)),
+            K::Call(Builtin::Len, args) => args.iter().any(|arg| self.is_emptied(arg)),
             // The least number of its type stands for what is gone.
             K::Else(a, b) if self.is_missing(a) => {
                 let least = match a.ty.required() {
