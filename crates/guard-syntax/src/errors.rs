@@ -243,6 +243,17 @@ pub(crate) fn single_equals(at: Span) -> Diagnostic {
         .fix(at, "==")
 }
 
+pub(crate) fn bounds_without_in(at: Span, found: &str) -> Diagnostic {
+    let message = format!("expected `in` before the bounds of a type, found `{}`", shown(found));
+    Diagnostic::error("G0015", at, message)
+        .help("write `in 1..=5` for 1 to 5, `in 0..` for 0 and more, or `in ..10` for less than 10")
+}
+
+pub(crate) fn conditional_effect(at: Span) -> Diagnostic {
+    Diagnostic::error("G0015", at, "only an effect with `for` takes `when`")
+        .help("put the condition into the value: `effect x = if CONDITION then VALUE else x`")
+}
+
 pub(crate) fn chained_comparison(at: Span, first: Span) -> Diagnostic {
     Diagnostic::error("G0019", at, "comparisons cannot be chained")
         .also(first, "this is already a comparison")

@@ -233,7 +233,15 @@ pub(super) fn usage(keyword: &str) -> Option<&'static str> {
         "limit" => {
             "write `limit 5 per 1h`, `limit 5 per session`, `limit 1 in flight` or `limit 3 identical`, with `by VALUE` and `else ask ROLE` as needed"
         }
-        "costs" => "write the amount and the unit, as in `costs 2.00 usd`",
+        "costs" => {
+            "write the amount and the unit, as in `costs 2.00 usd` or `costs (if free then 0 else 2) usd`"
+        }
+        "invariant" => {
+            "write `invariant NAME { CONDITION }`, with `because \"…\"` after it as needed"
+        }
+        "returns" => {
+            "write `returns TYPE`; a record has a name: `record NAME { field: type }`, then `returns NAME`"
+        }
         "risk" => "write `risk low`, `risk medium`, `risk high` or `risk critical`",
         "approval" => "write `approval ROLE`, with `within D` and `when CONDITION` as needed",
         "ready" => "write `ready when probe NAME`",

@@ -120,6 +120,14 @@ fn slip(site: &Site, index: usize, expected: &[Rule]) -> Option<Diagnostic> {
     if found == "not" && site.word(index + 1) == "in" && inside {
         return Some(errors::foreign_operator(at.to(site.span(index + 1)), "not in", ""));
     }
+    if inside && !after_value && bounds_a_type(site, index) {
+        return Some(errors::bounds_without_in(at, found));
+    }
+    // The first `when` is read as the name of a variable.
+    let condition = if before == "when" && index == site.first + 2 { index - 1 } else { index };
+    if site.word(site.first) == "effect" && site.word(condition) == "when" && inside {
+        return Some(errors::conditional_effect(site.span(condition)));
+    }
     if found == "=" && after_value {
         return Some(errors::single_equals(at));
     }
@@ -181,6 +189,16 @@ fn foreign(found: &str) -> Option<&'static str> {
         "=>" => "implies",
         _ => return None,
     })
+}
+
+/// Detects the bounds of a type without `in`: `int 1..5`, `decimal >= 0`, `int(1..5)`.
+fn bounds_a_type(site: &Site, index: usize) -> bool {
+    let is_number = |at: usize| matches!(site.word(at), "int" | "decimal" | "duration");
+    let follows_type = index.checked_sub(1).filter(|&at| at >= site.first).is_some_and(|at| {
+        is_number(at) || site.word(at) == "?" && at.checked_sub(1).is_some_and(is_number)
+    });
+    let begins_bounds = matches!(site.word(index), "<" | "<=" | ">" | ">=" | "-" | "(" | "[");
+    follows_type && (begins_bounds || site.kind(index) == Some(TokenKind::Literal))
 }
 
 /// Detects a separated bracket: `f (x)`, `xs [0]`.
