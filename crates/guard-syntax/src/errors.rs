@@ -185,6 +185,11 @@ pub(crate) fn not_an_item(at: Span, found: &str) -> Diagnostic {
         .help("a guard is made of items such as `tool`, `policy`, `invariant`, `state`, `budget`, `feedback`, `completion` and `test`")
 }
 
+pub(crate) fn foreign_item(at: Span, found: &str, meant: &str) -> Diagnostic {
+    Diagnostic::error("G0013", at, format!("there is no item `{found}`"))
+        .help(format!("in Guard this is `{meant}`"))
+}
+
 pub(crate) fn misspelled_item(at: Span, found: &str, meant: &str) -> Diagnostic {
     Diagnostic::error("G0013", at, format!("there is no item `{found}`"))
         .help(format!("did you mean `{meant}`?"))
@@ -200,6 +205,10 @@ pub(crate) fn clause_outside(at: Span, found: &str) -> Diagnostic {
 pub(crate) fn not_a_clause(at: Span, found: &str, place: &str, examples: &str) -> Diagnostic {
     Diagnostic::error("G0014", at, format!("expected {place}, found `{}`", shown(found)))
         .help(format!("expected here: {examples}"))
+}
+
+pub(crate) fn foreign_clause(at: Span, found: &str, help: &'static str) -> Diagnostic {
+    Diagnostic::error("G0014", at, format!("there is no clause `{}`", shown(found))).help(help)
 }
 
 pub(crate) fn misspelled_clause(at: Span, found: &str, meant: &str) -> Diagnostic {
@@ -223,8 +232,19 @@ pub(crate) fn misspelled_word(at: Span, found: &str, meant: &str) -> Diagnostic 
 }
 
 pub(crate) fn reserved_word(at: Span, word: &str) -> Diagnostic {
+    let help = match word {
+        "contains" | "within" | "since" => {
+            format!("`{word}` is an operator: write `x {word} y`; a name can be `{word}_`")
+        }
+        "matches" => {
+            "`matches` is an operator: write `x matches /regex/`; a name can be `matches_`".into()
+        }
+        _ => format!(
+            "choose another name, such as `{word}_`; if a name or a value is missing before `{word}`, write it"
+        ),
+    };
     Diagnostic::error("G0016", at, format!("`{word}` is a reserved word and cannot be a name here"))
-        .help(format!("choose another name, such as `{word}_`; if a name or a value is missing before `{word}`, write it"))
+        .help(help)
 }
 
 pub(crate) fn foreign_operator(at: Span, found: &str, meant: &str) -> Diagnostic {
@@ -241,6 +261,56 @@ pub(crate) fn single_equals(at: Span) -> Diagnostic {
     Diagnostic::error("G0018", at, "`=` does not compare")
         .help("write `==` to compare; `=` is used only in `effect`, `observe` and declarations")
         .fix(at, "==")
+}
+
+pub(crate) fn missing_role(at: Span, keyword: &str) -> Diagnostic {
+    let name = if keyword == "tags" { "tag" } else { "role" };
+    Diagnostic::error("G0015", at, format!("`{keyword}` has no {name}"))
+        .help(format!("write `{keyword} {}`", name.to_uppercase()))
+}
+
+pub(crate) fn clause_as_name(at: Span, name: &str, meant: Option<&str>) -> Diagnostic {
+    let meant = meant.map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
+    Diagnostic::error("G0015", at, format!("`{name}` would be the name that the line before lacks"))
+        .help(format!("{meant}Write a role or a tag on the line of its keyword"))
+}
+
+pub(crate) fn quoted_name(at: Span, found: &str) -> Diagnostic {
+    let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let name: String = found.trim_matches('"').chars().map(letter).collect();
+    let diagnostic = unexpected(at, Some(found), "a name");
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return diagnostic.help("a name is a word without quotes: letters, digits and `_`");
+    }
+    diagnostic.help(format!("a name has no quotes: write `{name}`")).fix(at, name)
+}
+
+pub(crate) fn unit_for_duration(at: Span, found: &str) -> Diagnostic {
+    let duration = format!("1{}", &found[..1]);
+    unexpected(at, Some(found), "a duration or `session`")
+        .help(format!("write `{duration}`"))
+        .fix(at, duration)
+}
+
+pub(crate) fn list_type(at: Span, element: &str) -> Diagnostic {
+    let list = if element.is_empty() { "T" } else { element };
+    Diagnostic::error("G0015", at, "`[]` does not make a type a list")
+        .help(format!("write `list<{list}>`, with `max N` after it as needed"))
+}
+
+pub(crate) fn collection_type(at: Span, found: &str) -> Diagnostic {
+    Diagnostic::error("G0015", at, format!("`{found}` has no element type"))
+        .help("the types of collections are `list<T>`, `set<T>` and `map<K, T>`")
+}
+
+pub(crate) fn default_argument(at: Span) -> Diagnostic {
+    Diagnostic::error("G0015", at, "a parameter has no default")
+        .help("write `name: type?`, and where it is read `name else VALUE`")
+}
+
+pub(crate) fn unnamed_enum(at: Span) -> Diagnostic {
+    Diagnostic::error("G0015", at, "an enum has a name")
+        .help("declare it as `enum NAME { a, b }`, and write `NAME` as the type")
 }
 
 pub(crate) fn bounds_without_in(at: Span, found: &str) -> Diagnostic {

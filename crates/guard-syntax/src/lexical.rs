@@ -22,6 +22,38 @@ pub(crate) enum TokenKind {
     Junk,
 }
 
+/// Returns true if a word is reserved.
+pub(crate) fn is_reserved(word: &str) -> bool {
+    matches!(
+        word,
+        "and"
+            | "or"
+            | "not"
+            | "implies"
+            | "in"
+            | "is"
+            | "if"
+            | "then"
+            | "else"
+            | "true"
+            | "false"
+            | "none"
+            | "all"
+            | "any"
+            | "contains"
+            | "matches"
+            | "within"
+            | "since"
+            | "known"
+            | "once"
+            | "historically"
+            | "previous"
+            | "when"
+            | "unless"
+            | "because"
+    )
+}
+
 /// A range of bytes with a kind.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Token {

@@ -134,6 +134,9 @@ pub(crate) fn unknown_name<'a>(
 
 pub(crate) fn unknown_tool<'a>(name: &Ident, known: impl Iterator<Item = &'a str>) -> Diagnostic {
     let d = Diagnostic::error("G0111", name.span, format!("unknown tool `{}`", name.node));
+    if name.node == "approval" {
+        return d.help("a person approves by a clause of its own: write `approval ROLE`");
+    }
     suggest(d, name.span, meant(&name.node, known), &format!("declare it: `tool {}()`", name.node))
 }
 

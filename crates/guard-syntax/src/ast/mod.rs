@@ -44,7 +44,7 @@ pub type Literal = Spanned<String>;
 pub struct File {
     /// The `//!` lines at the top, without the marker and one following space.
     pub docs: Vec<String>,
-    /// `guard NAME`; absent in a library file or if it is invalid.
+    /// `guard NAME`; absent in a library file. The name is `unnamed` if it is invalid.
     pub header: Option<Header>,
     /// The items after the header, in source order. Invalid items are absent; their diagnostics are
     /// not.

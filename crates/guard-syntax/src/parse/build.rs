@@ -4,11 +4,14 @@
 //! dropped.
 
 use super::Loose;
+use super::elements::CLAUSES;
 use super::grammar::{ChildNodes, Rule, SyntaxNode};
+use super::habits;
 use crate::ast::{Ident, Literal, SpanEq, Str};
 use crate::diagnostic::Diagnostic;
 use crate::errors;
-use crate::lexical::{CommentKind, Scan};
+use crate::lexical::{CommentKind, Scan, is_reserved};
+use crate::nearest::nearest;
 use crate::span::{FileId, Span};
 
 /// Converts pest's nodes to the tree.
@@ -147,6 +150,19 @@ impl<'t> TreeBuilder<'t> {
         parts.accept(Rule::name).map(|node| self.checked(&node))
     }
 
+    /// Returns a name that is declared nowhere, such as a role. If it begins a line and could be a
+    /// clause, that is an error: nothing else would tell the author that a clause has gone.
+    pub fn undeclared(&mut self, parts: &mut ChildNodes) -> Option<Ident> {
+        let ident = self.name(parts)?;
+        let before = self.text.get(..ident.span.start as usize).unwrap_or_default();
+        let begins_line = before.trim_end_matches([' ', '\t']).ends_with('\n');
+        let meant = nearest(&ident.node, &CLAUSES);
+        if begins_line && (meant.is_some() || habits::foreign_clause(&ident.node).is_some()) {
+            self.report(errors::clause_as_name(ident.span, &ident.node, meant));
+        }
+        Some(ident)
+    }
+
     /// Returns a name, which must not be a reserved word.
     pub fn checked(&mut self, node: &SyntaxNode) -> Ident {
         let ident = self.ident(node);
@@ -222,38 +238,6 @@ impl<'t> TreeBuilder<'t> {
         }
         out
     }
-}
-
-/// Returns true if a word is reserved.
-pub(crate) fn is_reserved(word: &str) -> bool {
-    matches!(
-        word,
-        "and"
-            | "or"
-            | "not"
-            | "implies"
-            | "in"
-            | "is"
-            | "if"
-            | "then"
-            | "else"
-            | "true"
-            | "false"
-            | "none"
-            | "all"
-            | "any"
-            | "contains"
-            | "matches"
-            | "within"
-            | "since"
-            | "known"
-            | "once"
-            | "historically"
-            | "previous"
-            | "when"
-            | "unless"
-            | "because"
-    )
 }
 
 /// Returns the character of the escape at the start of `raw`, and its length.

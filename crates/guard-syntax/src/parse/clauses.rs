@@ -47,7 +47,7 @@ impl TreeBuilder<'_> {
             }
             Rule::irreversible => ClauseKind::Irreversible,
             Rule::approval => {
-                let role = self.name(&mut parts)?;
+                let role = self.undeclared(&mut parts)?;
                 let within = self.take_within(&mut parts);
                 let guard = self.take_guard(&mut parts);
                 ClauseKind::Approval { role, within, guard, because: self.take_because(&mut parts) }
@@ -75,7 +75,9 @@ impl TreeBuilder<'_> {
             Rule::returns => {
                 ClauseKind::Returns(self.take_type(&mut parts)?, self.take_forms(&mut parts))
             }
-            Rule::tags => ClauseKind::Tags(self.names(&mut parts)),
+            Rule::tags => {
+                ClauseKind::Tags(std::iter::from_fn(|| self.undeclared(&mut parts)).collect())
+            }
             Rule::display_name => ClauseKind::Name(self.take_string(&mut parts)?),
             Rule::undecoded => ClauseKind::Undecoded(self.name(&mut parts)?),
             Rule::trusted => self.trusted(parts)?,
@@ -128,7 +130,7 @@ impl TreeBuilder<'_> {
             _ => LimitScope::Identical,
         };
         let by = self.optional(&mut parts, Rule::by, |this, inner| this.expr(inner.next()?))?;
-        let ask = self.optional(&mut parts, Rule::else_ask, Self::name)?;
+        let ask = self.optional(&mut parts, Rule::else_ask, Self::undeclared)?;
         Some(Limit { count, success, scope, by, ask })
     }
 

@@ -1,10 +1,10 @@
 //! The elements of block items: the kind of element of each block, and the boundaries between
 //! elements if the block as a whole does not parse.
 
-use super::build::is_reserved;
-use super::explain::Site;
 use super::grammar::Rule;
+use super::site::Site;
 use crate::lexical::TokenKind;
+use crate::lexical::is_reserved;
 
 /// The elements of a kind of block.
 #[derive(Clone, Copy)]
@@ -235,6 +235,12 @@ pub(super) fn usage(keyword: &str) -> Option<&'static str> {
         }
         "costs" => {
             "write the amount and the unit, as in `costs 2.00 usd` or `costs (if free then 0 else 2) usd`"
+        }
+        "budget" => "write `budget UNIT = AMOUNT`, as in `budget usd = 5`",
+        "deadline" => "write `deadline D`, as in `deadline 2h`",
+        "state" => "write `state { name: type = value }`",
+        "policy" => {
+            "write `policy NAME for TOOLS { … }`; TOOLS is `all`, a tool, a group, `tag NAME` or several of these in braces"
         }
         "invariant" => {
             "write `invariant NAME { CONDITION }`, with `because \"…\"` after it as needed"

@@ -4,66 +4,15 @@
 //! there, looks for a common mistake, and otherwise reports the found and the expected text in the
 //! terms of the reference.
 
-use super::build::is_reserved;
 use super::elements;
 use super::grammar::{self, Rule};
+use super::habits::{self, Place};
+use super::site::Site;
 use crate::diagnostic::Diagnostic;
 use crate::errors;
-use crate::lexical::{Token, TokenKind};
+use crate::lexical::TokenKind;
+use crate::lexical::is_reserved;
 use crate::nearest::nearest;
-use crate::span::{FileId, Span};
-
-/// A range of tokens of a text.
-#[derive(Clone, Copy)]
-pub(super) struct Site<'t> {
-    pub file: FileId,
-    pub text: &'t str,
-    pub tokens: &'t [Token],
-    pub first: usize,
-    pub last: usize,
-}
-
-impl<'t> Site<'t> {
-    fn token(&self, index: usize) -> Option<&'t Token> {
-        self.tokens.get(index)
-    }
-
-    pub fn word(&self, index: usize) -> &'t str {
-        self.token(index).map_or("", |t| t.text(self.text))
-    }
-
-    pub fn kind(&self, index: usize) -> Option<TokenKind> {
-        self.token(index).map(|t| t.kind)
-    }
-
-    pub fn span(&self, index: usize) -> Span {
-        self.token(index).map_or(Span::default(), |t| t.span(self.file))
-    }
-
-    pub fn start(&self) -> usize {
-        self.token(self.first).map_or(0, |t| t.start as usize)
-    }
-
-    pub fn end(&self) -> usize {
-        self.last.checked_sub(1).and_then(|i| self.token(i)).map_or(0, |t| t.end as usize)
-    }
-
-    pub fn slice(&self) -> &'t str {
-        self.text.get(self.start()..self.end()).unwrap_or("")
-    }
-
-    /// Returns true if a token is the first on its line.
-    pub fn fresh_line(&self, index: usize) -> bool {
-        let (Some(token), Some(before)) =
-            (self.token(index), index.checked_sub(1).and_then(|i| self.token(i)))
-        else {
-            return true;
-        };
-        self.text
-            .get(before.end as usize..token.start as usize)
-            .is_some_and(|gap| gap.contains('\n'))
-    }
-}
 
 /// Explains why the text of `site` does not match `rule`; `next` describes the text that may follow
 /// it.
@@ -87,9 +36,14 @@ pub(super) fn explain_text(site: Site, rule: Rule, text: &str, next: &str) -> Di
     };
     let wanted = phrase(&expected, next);
     let mut diagnostic = errors::unexpected(span, found, &wanted);
-    // A member may have the name of a keyword: `command: string`.
-    let is_member = matches!(rule, Rule::only_field | Rule::only_variable);
-    let keyword = || elements::usage(site.word(site.first)).filter(|_| !is_member);
+    let keyword = || match rule {
+        // A member may have the name of a keyword: `command: string`.
+        Rule::only_field => None,
+        Rule::only_variable => Some(
+            "write `name: type = value`; a variable without a value is an option: `name: type? = none`",
+        ),
+        _ => elements::usage(site.word(site.first)),
+    };
     if let Some(help) = help(&expected).or_else(keyword) {
         diagnostic = diagnostic.help(help);
     }
@@ -114,19 +68,9 @@ fn slip(site: &Site, index: usize, expected: &[Rule]) -> Option<Diagnostic> {
         || expected.iter().any(|r| is_value(*r));
     let after_value =
         wants(Rule::infix) || wants(Rule::connective) || wants(Rule::index) || wants(Rule::access);
-    if let Some(meant) = foreign(found) {
-        return Some(errors::foreign_operator(at, found, meant));
-    }
-    if found == "not" && site.word(index + 1) == "in" && inside {
-        return Some(errors::foreign_operator(at.to(site.span(index + 1)), "not in", ""));
-    }
-    if inside && !after_value && bounds_a_type(site, index) {
-        return Some(errors::bounds_without_in(at, found));
-    }
-    // The first `when` is read as the name of a variable.
-    let condition = if before == "when" && index == site.first + 2 { index - 1 } else { index };
-    if site.word(site.first) == "effect" && site.word(condition) == "when" && inside {
-        return Some(errors::conditional_effect(site.span(condition)));
+    let place = Place { index, inside, wants_name: wants(Rule::name), after_value };
+    if let Some(diagnostic) = habits::habit(site, place) {
+        return Some(diagnostic);
     }
     if found == "=" && after_value {
         return Some(errors::single_equals(at));
@@ -142,7 +86,7 @@ fn slip(site: &Site, index: usize, expected: &[Rule]) -> Option<Diagnostic> {
     if swallowed && index > site.first + 1 {
         return Some(errors::reserved_word(site.span(index - 1), before));
     }
-    if let Some(diagnostic) = separated_bracket(site, index, inside) {
+    if let Some(diagnostic) = habits::separated_bracket(site, index, inside) {
         return Some(diagnostic);
     }
     if after_value && site.kind(index) == Some(TokenKind::Word) && site.word(index + 1) == ":" {
@@ -177,46 +121,6 @@ fn slip(site: &Site, index: usize, expected: &[Rule]) -> Option<Diagnostic> {
         }
     }
     None
-}
-
-/// Returns the Guard equivalent of an operator of another language.
-fn foreign(found: &str) -> Option<&'static str> {
-    Some(match found {
-        "&&" | "&" => "and",
-        "||" | "|" => "or",
-        "!" => "not",
-        "===" => "==",
-        "=>" => "implies",
-        _ => return None,
-    })
-}
-
-/// Detects the bounds of a type without `in`: `int 1..5`, `decimal >= 0`, `int(1..5)`.
-fn bounds_a_type(site: &Site, index: usize) -> bool {
-    let is_number = |at: usize| matches!(site.word(at), "int" | "decimal" | "duration");
-    let follows_type = index.checked_sub(1).filter(|&at| at >= site.first).is_some_and(|at| {
-        is_number(at) || site.word(at) == "?" && at.checked_sub(1).is_some_and(is_number)
-    });
-    let begins_bounds = matches!(site.word(index), "<" | "<=" | ">" | ">=" | "-" | "(" | "[");
-    follows_type && (begins_bounds || site.kind(index) == Some(TokenKind::Literal))
-}
-
-/// Detects a separated bracket: `f (x)`, `xs [0]`.
-fn separated_bracket(site: &Site, index: usize, inside: bool) -> Option<Diagnostic> {
-    let open = site.word(index);
-    let before = index.checked_sub(1).filter(|&i| inside && i >= site.first)?;
-    let name = site.token(before)?;
-    let bracket = site.token(index)?;
-    let gap = site.text.get(name.end as usize..bracket.start as usize)?;
-    let word = name.text(site.text);
-    let separated = !gap.is_empty()
-        && !gap.contains('\n')
-        && name.kind == TokenKind::Word
-        && !is_reserved(word);
-    (separated && matches!(open, "(" | "[")).then(|| {
-        let blank = Span { file: site.file, start: name.end, end: bracket.start };
-        errors::blank_before_bracket(bracket.span(site.file), blank, word, open)
-    })
 }
 
 fn is_value(rule: Rule) -> bool {

@@ -4,10 +4,13 @@ use super::build::TreeBuilder;
 use super::grammar::{self, ChildNodes, Rule, SyntaxNode};
 use super::{Chunk, Parser};
 use crate::ast::{
-    Alias, Budget, Clause, Define, Enum, Fact, FileItem, Group, Header, Invariant, InvariantMode,
-    ItemKind, Member, Policy, Property, PropertyMode, RecordDecl, Source, SpanEq, Spanned,
-    StateVar, Statement, Tool, ToolSet, Union, UnionCase, UseTarget, Variant,
+    Alias, Budget, Clause, Define, Enum, Fact, FileItem, Group, Header, Ident, Invariant,
+    InvariantMode, ItemKind, Member, Policy, Property, PropertyMode, RecordDecl, Source, SpanEq,
+    Spanned, StateVar, Statement, Tool, ToolSet, Union, UnionCase, UseTarget, Variant,
 };
+
+/// The name of a guard whose name is invalid.
+const UNNAMED: &str = "unnamed";
 
 /// Returns the rule of the item that a keyword begins.
 pub(super) fn rule_of(keyword: &str) -> Option<Rule> {
@@ -43,14 +46,23 @@ pub(super) fn rule_of(keyword: &str) -> Option<Rule> {
 }
 
 impl Parser<'_> {
-    pub(super) fn read_header(&mut self, chunk: Chunk) -> Option<Header> {
+    pub(super) fn read_header(&mut self, chunk: Chunk) -> Header {
         let (start, end) = self.bounds(chunk);
         let node = grammar::prefix(Rule::header, &self.text[start..end]);
         if node.as_ref().is_none_or(|node| node.as_str().len() < end - start) {
             self.explain_header(chunk);
         }
         self.builder.base = start as i64;
-        self.builder.header(node?)
+        // A guard with an invalid name is still a guard: its items are checked, and nobody is told
+        // that the line is missing.
+        let span = self.chunk_span(chunk);
+        let unnamed = Header {
+            name: Ident { node: UNNAMED.into(), span },
+            edition: None,
+            shadow: false,
+            span: SpanEq(span),
+        };
+        node.and_then(|node| self.builder.header(node)).unwrap_or(unnamed)
     }
 }
 

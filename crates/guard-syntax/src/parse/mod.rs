@@ -9,16 +9,18 @@ mod elements;
 mod explain;
 mod expr;
 mod grammar;
+mod habits;
 mod items;
 mod message;
 mod recover;
 mod scenario;
+mod site;
 mod types;
 
 use crate::ast;
 use crate::diagnostic::Diagnostic;
 use crate::errors;
-use crate::lexical::{self, Comment, LexFault, Scan};
+use crate::lexical::{self, Comment, LexFault, Scan, is_reserved};
 use crate::limits::{MAX_BYTES, MAX_ERRORS};
 use crate::span::{FileId, Span};
 use crate::structure::{self, Chunk, Structure};
@@ -48,7 +50,7 @@ pub(crate) fn is_name(text: &str) -> bool {
     let mut bytes = text.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
         && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
-        && !build::is_reserved(text)
+        && !is_reserved(text)
 }
 
 /// The comments, for the formatter.
@@ -153,7 +155,7 @@ impl<'t> Parser<'t> {
             self.builder.report(errors::late_header(span));
         }
         *first = Some(span);
-        tree.header = self.read_header(chunk);
+        tree.header = Some(self.read_header(chunk));
     }
 
     fn item(&mut self, chunk: Chunk, word: &str) -> Option<ast::FileItem> {

@@ -7,9 +7,11 @@
 
 use super::build::TreeBuilder;
 use super::elements::{self, CLAUSES, ElementKind};
-use super::explain::{self, Site};
+use super::explain;
 use super::grammar::{self, Rule};
+use super::habits;
 use super::items::rule_of;
+use super::site::Site;
 use super::{Chunk, Parser};
 use crate::ast::{FileItem, ItemKind};
 use crate::errors;
@@ -47,6 +49,10 @@ impl<'t> Parser<'t> {
             }
             if CLAUSES.contains(&word) {
                 self.builder.report(errors::clause_outside(span, word));
+                return None;
+            }
+            if let Some(meant) = habits::foreign_item(word) {
+                self.builder.report(errors::foreign_item(span, word, meant));
                 return None;
             }
         }
@@ -250,12 +256,13 @@ impl<'t> Parser<'t> {
             return;
         }
         if !known && !matches!(kind.rule, Rule::check | Rule::contract_clause) {
-            self.builder.report(errors::not_a_clause(
-                site.span(first),
-                word,
-                kind.called,
-                kind.examples,
-            ));
+            let at = site.span(first);
+            let foreign =
+                (kind.rule == Rule::clause).then(|| habits::foreign_clause(word)).flatten();
+            self.builder.report(match foreign {
+                Some(help) => errors::foreign_clause(at, word, help),
+                None => errors::not_a_clause(at, word, kind.called, kind.examples),
+            });
             return;
         }
         let next = format!("the next {}", kind.called.trim_start_matches("a "));
