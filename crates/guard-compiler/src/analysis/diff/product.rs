@@ -3,58 +3,34 @@
 //! A heuristic search: what it finds replays on both; what it does not find proves nothing.
 
 mod climb;
+mod comparison;
 mod edited;
 pub(super) mod known;
 mod repetition;
+mod successors;
 
 use super::{LEAST, WitnessLimits};
 use crate::analysis::explore::climb::PlayedSession;
-use crate::analysis::explore::inputs::{Inputs, read, written};
-use crate::analysis::explore::search::{MOST_HELD, roles, step};
+use crate::analysis::explore::inputs::Inputs;
+use crate::analysis::explore::search::MOST_HELD;
 use crate::analysis::explore::session::{
-    Act, ExploredEnding, ExploredSession, SessionStep, StepReply, WORKSPACE, act, call_id, perform,
+    Act, ExploredEnding, ExploredSession, StepReply, WORKSPACE, call_id, perform,
 };
 use crate::analysis::explore::slice::{Slice, tools_for};
 use crate::analysis::explore::start_of;
 use crate::analysis::explore::state_key::Questions;
-use crate::analysis::explore::world::Oracle;
-use crate::analysis::reference::{Judgement, Outline, ReferenceSession};
+use crate::analysis::reference::ReferenceSession;
 use crate::hir::{Program, ToolId};
+use comparison::ChangeDirection;
 use guard_plan::json::Json;
-use guard_plan::verdict::{Code, Decision};
-use guard_proof::mutant;
 use known::PairSessions;
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashSet};
 
-/// Most rounds of the same call.
-const ROUNDS: usize = 700;
 /// Most rounds that need an approval each.
 const APPROVED: usize = 40;
 /// Most rounds that fill a collection or use up what was there.
 const FULL: usize = 130;
-/// Most arguments of a call that is not settled, and of one beside it.
-const FLYING: usize = 4;
-/// Most other worlds of one call.
-const WORLDS: usize = 4;
-
-/// The direction in which a verdict changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ChangeDirection {
-    Looser,
-    Tighter,
-}
-
-impl ChangeDirection {
-    /// The direction from one rank of a verdict to another; none where they are the same.
-    fn between(old: u8, new: u8) -> Option<Self> {
-        match new.cmp(&old) {
-            Ordering::Less => Some(ChangeDirection::Looser),
-            Ordering::Greater => Some(ChangeDirection::Tighter),
-            Ordering::Equal => None,
-        }
-    }
-}
 
 /// A session at whose end the guards differ.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,6 +74,12 @@ impl<'p> ProductNode<'p> {
         let session = played.session();
         let [old, new] = <[_; 2]>::try_from(played.states).ok()?;
         Some(ProductNode { old, new, session })
+    }
+
+    /// The proposal of a call as the next act of the node's session.
+    fn proposal(&self, wire: &str, args: &Json, then: ExploredEnding) -> Act {
+        let id = call_id(self.session.len());
+        Act::Call { id, tool: wire.into(), args: args.clone(), then }
     }
 }
 
@@ -151,17 +133,6 @@ impl<'s, 'p> Product<'s, 'p> {
             judged: 0,
             seen: 0,
         }
-    }
-
-    /// Returns true if a witness replays, and its last call is refused by the rule that matters.
-    fn accepts(&self, witness: &Witness) -> bool {
-        let refuses = |owner: &str| {
-            let last = witness.session.verdict();
-            last.is_some_and(|said| {
-                said.reasons.iter().any(|(code, rule, ..)| *code != Code::Conflict && rule == owner)
-            })
-        };
-        self.behind.is_none_or(refuses) && witness.replays(self.old.program, self.new.program)
     }
 
     /// Returns true if a witness of this direction is looked for and not found yet.
@@ -284,294 +255,6 @@ impl<'s, 'p> Product<'s, 'p> {
         tools.extend(others);
         tools
     }
-
-    fn expand(
-        &mut self,
-        node: &ProductNode<'p>,
-        tools: &[String],
-        allowed: &mut Vec<ProductNode<'p>>,
-    ) -> Vec<ProductNode<'p>> {
-        let mut next = Vec::new();
-        for wire in tools {
-            for args in self.args(node, wire) {
-                if self.done() || self.judged >= self.calls {
-                    return next;
-                }
-                self.call(node, wire, &args, allowed, &mut next);
-            }
-        }
-        let mut acts: Vec<Act> = Vec::new();
-        for (side, session) in self.sides(node) {
-            acts.extend(side.inputs.prompts(session).into_iter().map(Act::Prompt));
-            acts.extend(side.inputs.waits(&side.questions, session).into_iter().map(Act::Wait));
-            let (now, start) = session.clock_at();
-            acts.extend(side.program.deadline.map(|d| start + d - now).map(Act::Wait));
-        }
-        acts.retain(|what| !matches!(what, Act::Wait(millis) if *millis <= 0));
-        let mut known: Vec<Act> = Vec::new();
-        for what in acts {
-            if !known.contains(&what) {
-                known.push(what.clone());
-                next.extend(self.both(node, what, &Oracle::new(self.new.program, &[], true)));
-            }
-        }
-        next
-    }
-
-    /// The arguments of both guards.
-    fn args(&self, node: &ProductNode<'p>, wire: &str) -> Vec<Json> {
-        let mut all: Vec<Json> = Vec::new();
-        for (side, session) in self.sides(node) {
-            let Some(tool) = side.tool(wire) else { continue };
-            for args in side.inputs.calls(tool, session) {
-                let json = written(side.program, session, tool, &args);
-                if !all.contains(&json) {
-                    all.push(json);
-                }
-            }
-        }
-        all
-    }
-
-    /// Does the same in both; none where one of them cannot.
-    fn both(
-        &self,
-        node: &ProductNode<'p>,
-        what: Act,
-        oracle: &Oracle<'_>,
-    ) -> Option<ProductNode<'p>> {
-        let mut next = node.clone();
-        let done = step(&mut next.old, what.clone(), oracle)?;
-        act(&mut next.new, &what, &|ask| oracle.answer(ask))?;
-        next.session.steps.push(SessionStep { world: oracle.answers(), ..done });
-        Some(next)
-    }
-
-    /// Returns a guard's judgement of a call.
-    fn judge(
-        &self,
-        side: &Side<'p>,
-        session: &ReferenceSession<'p>,
-        wire: &str,
-        args: &Json,
-        oracle: &Oracle,
-    ) -> JudgedCall {
-        let decoded = side.tool(wire).and_then(|tool| {
-            let known = |(name, _): &(Box<str>, Json)| {
-                side.program.tools[tool].params.iter().any(|p| *p.name == **name)
-            };
-            let whole = matches!(args, Json::Object(members) if members.iter().all(known));
-            Some((tool, whole.then(|| read(side.program, session, tool, args))??))
-        });
-        match decoded {
-            Some((tool, values)) => {
-                JudgedCall::Said(Box::new(
-                    session.consider(tool, &values, &|ask| oracle.answer(ask)),
-                ))
-            }
-            None => JudgedCall::Unread(!side.program.default_allow || side.tool(wire).is_some()),
-        }
-    }
-
-    /// Judges a call on both sides, each in its world. Where they differ, the session is a witness, and there is no answer.
-    fn compare(
-        &mut self,
-        node: &ProductNode<'p>,
-        wire: &str,
-        args: &Json,
-        [world, other]: [&Oracle<'_>; 2],
-    ) -> Option<[JudgedCall; 2]> {
-        let old = self.judge(self.old, &node.old, wire, args, world);
-        let new = self.judge(self.new, &node.new, wire, args, other);
-        let Some(way) = ChangeDirection::between(old.rank(), new.rank()) else {
-            return Some([old, new]);
-        };
-        if wire == self.wire {
-            self.differ(node, args, way, world);
-        }
-        None
-    }
-
-    fn call(
-        &mut self,
-        node: &ProductNode<'p>,
-        wire: &str,
-        args: &Json,
-        allowed: &mut Vec<ProductNode<'p>>,
-        next: &mut Vec<ProductNode<'p>>,
-    ) {
-        let answers: &'s [Vec<Json>] = &self.new.answers;
-        let base = Oracle::new(self.new.program, answers, false);
-        let mut worlds = vec![base];
-        let mut at = 0;
-        while at < worlds.len() {
-            self.judged += 1;
-            let judged = self.compare(node, wire, args, [&worlds[at]; 2]);
-            if at == 0 {
-                let others = worlds[0].others();
-                worlds.extend(others.into_iter().take(WORLDS));
-            }
-            let world = worlds[at].again();
-            at += 1;
-            let Some([old, new]) = judged else { continue };
-            let roles = match (&old, &new) {
-                (JudgedCall::Said(a), JudgedCall::Said(b)) if a.decision == Decision::Ask => {
-                    let (a, b) = (roles(a), roles(b));
-                    if a != b && wire == self.wire {
-                        // Somebody else is asked: who was asked before has no say any more.
-                        self.asked(node, args, [&a, &b], &world);
-                    }
-                    if a != b { continue } else { a }
-                }
-                _ if old.rank() == 0 => Vec::new(),
-                _ => continue,
-            };
-            for then in self.ends(node, wire) {
-                let Some(after) = self.settled(node, wire, args, &roles, then, &world) else {
-                    continue;
-                };
-                if wire == self.wire && allowed.len() < 3 {
-                    allowed.push(after.clone());
-                }
-                next.push(after);
-            }
-        }
-    }
-
-    /// Returns the endings of a call that both guards allow.
-    fn ends(&self, node: &ProductNode<'p>, wire: &str) -> Vec<ExploredEnding> {
-        let mut ends: Vec<ExploredEnding> = Vec::new();
-        for (side, session) in self.sides(node) {
-            let Some(tool) = side.tool(wire) else { continue };
-            for result in side.inputs.results(tool, session) {
-                if !ends.contains(&ExploredEnding::Succeeds(result.clone())) {
-                    ends.push(ExploredEnding::Succeeds(result));
-                }
-            }
-            let asked = &side.questions;
-            if asked.failures.contains(&tool) && !ends.contains(&ExploredEnding::Fails) {
-                ends.push(ExploredEnding::Fails);
-            }
-            if asked.of_unreadable(tool) && !ends.contains(&ExploredEnding::Unreadable) {
-                ends.push(ExploredEnding::Unreadable);
-            }
-        }
-        ends
-    }
-
-    fn proposal(node: &ProductNode, wire: &str, args: &Json, then: ExploredEnding) -> Act {
-        let id = call_id(node.session.len());
-        Act::Call { id, tool: wire.into(), args: args.clone(), then }
-    }
-
-    /// The node after the approvals of these roles for a call.
-    fn approved(
-        &self,
-        node: &ProductNode<'p>,
-        wire: &str,
-        args: &Json,
-        roles: &[String],
-        world: &Oracle<'_>,
-    ) -> Option<ProductNode<'p>> {
-        let mut at = node.clone();
-        for role in roles {
-            let (tool, args, role) = (wire.to_string(), args.clone(), role.clone());
-            at = self.both(&at, Act::Approve { tool, args, role }, &world.again())?;
-        }
-        Some(at)
-    }
-
-    fn settled(
-        &self,
-        node: &ProductNode<'p>,
-        wire: &str,
-        args: &Json,
-        roles: &[String],
-        then: ExploredEnding,
-        world: &Oracle<'_>,
-    ) -> Option<ProductNode<'p>> {
-        let at = self.approved(node, wire, args, roles, world)?;
-        let what = Self::proposal(&at, wire, args, then);
-        let after = self.both(&at, what, &world.again())?;
-        let last = after.session.verdict()?;
-        (last.decision == Some(Decision::Allow)).then_some(after)
-    }
-
-    /// They ask different people: with the approvals that one asks for they differ, if the other is asked more.
-    fn asked(
-        &mut self,
-        node: &ProductNode<'p>,
-        args: &Json,
-        asked: [&[String]; 2],
-        world: &Oracle<'_>,
-    ) {
-        for roles in asked {
-            let Some(at) = self.approved(node, self.wire, args, roles, world) else { return };
-            self.compare(&at, self.wire, args, [&world.again(), &world.again()]);
-        }
-    }
-
-    /// Keeps the witness, if it is the first of its way and replays on both.
-    fn differ(
-        &mut self,
-        node: &ProductNode<'p>,
-        args: &Json,
-        way: ChangeDirection,
-        world: &Oracle<'_>,
-    ) {
-        let known = self.found[way as usize].as_ref();
-        if known.is_some_and(|known| known.session.len() <= node.session.len() + 1) {
-            return;
-        }
-        let what = Self::proposal(node, self.wire, args, ExploredEnding::Flies);
-        let (mut before, mut after) = (node.old.clone(), node.new.clone());
-        let oracle = world.again();
-        let Some(done) = step(&mut before, what.clone(), &oracle) else { return };
-        let Some(said) = act(&mut after, &what, &|ask| oracle.answer(ask)) else { return };
-        let mut session = node.session.clone();
-        session.steps.push(SessionStep { world: oracle.answers(), ..done });
-        let witness = Witness { session, new: said };
-        if self.accepts(&witness) {
-            self.found[way as usize] = Some(witness);
-        }
-    }
-}
-
-/// A guard's judgement of a call. A call that the guard cannot read is refused, or passes if the guard does not know
-/// the tool and allows unknown tools.
-enum JudgedCall {
-    Said(Box<Judgement>),
-    Unread(bool),
-}
-
-impl JudgedCall {
-    fn rank(&self) -> u8 {
-        match self {
-            JudgedCall::Said(said) => rank(Some(said.decision), &said.reasons),
-            JudgedCall::Unread(true) => 2,
-            JudgedCall::Unread(false) => 0,
-        }
-    }
-
-    /// Returns the roles whose approvals are all that the call needs; none where it needs more, or nothing.
-    fn asked(&self) -> Vec<String> {
-        match self {
-            JudgedCall::Said(said) if said.decision == Decision::Ask || is_gated(said) => {
-                roles(said)
-            }
-            _ => Vec::new(),
-        }
-    }
-}
-
-/// Allowed, asked, or not now: a wait is a refusal, also where somebody is asked beside it.
-fn rank(decision: Option<Decision>, reasons: &[Outline]) -> u8 {
-    let waits = reasons.iter().any(|(_, _, outcome, _)| *outcome == Decision::Wait);
-    match decision {
-        Some(Decision::Allow) => 0,
-        Some(Decision::Ask) if !waits || mutant!("who is asked need not wait") => 1,
-        _ => 2,
-    }
 }
 
 impl Witness {
@@ -590,9 +273,4 @@ impl Witness {
             old == step.said && if at + 1 == count { !same && new == self.new } else { same }
         })
     }
-}
-
-fn is_gated(said: &Judgement) -> bool {
-    !said.reasons.is_empty()
-        && said.reasons.iter().all(|(code, ..)| matches!(code, Code::Approval | Code::Gated))
 }

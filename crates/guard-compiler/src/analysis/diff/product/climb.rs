@@ -1,7 +1,8 @@
 //! Climbing towards a call that differs: few rules of the lenient guard refuse it, and some of the other do.
 
+use super::comparison::{ChangeDirection, JudgedCall, rank};
 use super::known::PairSessions;
-use super::{ChangeDirection, JudgedCall, Product, Witness, rank};
+use super::{Product, Witness};
 use crate::analysis::explore::climb::{
     Climber, PlayedSession, Ratings, Score, SessionDraft, distance, remove_entry, values_of,
 };

@@ -1,12 +1,17 @@
 //! Doing the same again, beside an unsettled call, or a while later: what a search that does not count would miss.
 
-use super::{FLYING, FULL, Product, ProductNode, ROUNDS};
+use super::{FULL, Product, ProductNode};
 use crate::analysis::explore::session::{Act, ExploredEnding, SessionStep};
 use crate::analysis::explore::slice::Slice;
 use crate::analysis::explore::state_key::Resources;
 use crate::analysis::explore::world::Oracle;
 use guard_plan::json::Json;
 use std::collections::BTreeSet;
+
+/// Most rounds of the same call.
+const ROUNDS: usize = 700;
+/// Most arguments of a call that is not settled, and of one beside it.
+const FLYING: usize = 4;
 
 impl<'s, 'p> Product<'s, 'p> {
     /// Calls that are not settled, beside which this one is proposed.
