@@ -4,13 +4,18 @@
 //! case is chosen by intervals. Steps are counted, never the clock, so that the same problem has the same
 //! certificate everywhere. Nothing here need be trusted: `guard_proof::proves` looks at the result.
 
-use guard_plan::plan::{Certificate, ProofStep, Row};
+mod intervals;
+mod tableau;
+
+use guard_plan::plan::{Certificate, ProofStep};
 use guard_proof::formula::{Formula, Operands};
-use guard_proof::linear::{Linear, Var, VarRange, gcd};
+use guard_proof::linear::Var;
 use guard_proof::{BranchContext, ProofProblem};
+use intervals::VariableBounds;
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::rc::Rc;
+use tableau::Tableau;
 
 /// The limits of the prover's work on one problem.
 #[derive(Debug, Clone, Copy)]
@@ -59,8 +64,6 @@ impl Allowance {
     }
 }
 
-/// Most rows of one elimination.
-const MOST_ROWS: usize = 1_500;
 /// Rounds of hypotheses that share a variable with those before.
 const ROUNDS: usize = 4;
 /// Most inequalities taken together.
@@ -288,266 +291,11 @@ fn next_case(
     best
 }
 
-/// The bounds of each variable that follow from the rows.
-struct VariableBounds {
-    least: Vec<Option<i128>>,
-    greatest: Vec<Option<i128>>,
-    absurd: bool,
-}
-
-impl VariableBounds {
-    fn from_rows(problem: &ProofProblem, rows: &[Linear]) -> VariableBounds {
-        let least = problem.vars.iter().map(|var| var.least).collect();
-        let greatest = problem.vars.iter().map(|var| var.greatest).collect();
-        let mut bounds = VariableBounds { least, greatest, absurd: false };
-        for _ in 0..4 {
-            let changed = rows.iter().filter(|row| bounds.narrow(row)).count();
-            if changed == 0 || bounds.absurd {
-                break;
-            }
-        }
-        bounds
-    }
-
-    /// Draws from `row ≤ 0` what it says of each of its variables.
-    fn narrow(&mut self, row: &Linear) -> bool {
-        let mut changed = false;
-        if let Some(least) = self.least_of(row)
-            && least > 0
-        {
-            self.absurd = true;
-        }
-        for (var, factor) in &row.terms {
-            let without = row.plus(-factor, &Linear::var(*var));
-            let rest = without.and_then(|without| self.least_of(&without));
-            // factor · var ≤ -rest; a rest that cannot be negated says nothing.
-            let Some(bound) = rest.and_then(i128::checked_neg) else { continue };
-            let at = *var as usize;
-            if *factor > 0 {
-                let limit = bound.div_euclid(*factor);
-                if self.greatest[at].is_none_or(|known| limit < known) {
-                    self.greatest[at] = Some(limit);
-                    changed = true;
-                }
-            } else {
-                let Some(limit) = bound.div_euclid(-*factor).checked_neg() else { continue };
-                if self.least[at].is_none_or(|known| limit > known) {
-                    self.least[at] = Some(limit);
-                    changed = true;
-                }
-            }
-            self.absurd |=
-                self.least[at].zip(self.greatest[at]).is_some_and(|(least, most)| least > most);
-        }
-        changed
-    }
-
-    fn range(&self, var: Var) -> VarRange {
-        (self.least[var as usize], self.greatest[var as usize])
-    }
-
-    fn least_of(&self, row: &Linear) -> Option<i128> {
-        row.least(|var| self.range(var))
-    }
-
-    fn refutes(&self, formula: &Formula) -> bool {
-        match formula {
-            Formula::True => false,
-            Formula::False => true,
-            Formula::AtMost(row) => self.least_of(row).is_some_and(|least| least > 0),
-            Formula::And(parts) => parts.parts.iter().any(|part| self.refutes(part)),
-            Formula::Or(parts) => parts.parts.iter().all(|part| self.refutes(part)),
-        }
-    }
-
-    fn entails(&self, formula: &Formula) -> bool {
-        match formula {
-            Formula::True => true,
-            Formula::False => false,
-            Formula::AtMost(row) => {
-                row.greatest(|var| self.range(var)).is_some_and(|greatest| greatest <= 0)
-            }
-            Formula::And(parts) => parts.parts.iter().all(|part| self.entails(part)),
-            Formula::Or(parts) => parts.parts.iter().any(|part| self.entails(part)),
-        }
-    }
-}
-
-/// The origin of a row.
-#[derive(Clone, Copy)]
-enum RowOrigin {
-    Given(Row),
-    /// Multiples of two earlier ones.
-    Sum((u64, usize), (u64, usize)),
-}
-
-/// Rows under elimination, with their origins.
-struct Tableau {
-    rows: Vec<(Linear, RowOrigin)>,
-    /// Of the same sums only the tightest is kept alive.
-    alive: HashMap<Vec<(Var, i128)>, usize>,
-    absurd: Option<usize>,
-}
-
-impl Tableau {
-    fn new(problem: &ProofProblem, given: &[Linear]) -> Tableau {
-        let mut tableau = Tableau { rows: Vec::new(), alive: HashMap::new(), absurd: None };
-        let mut vars = BTreeSet::new();
-        for (at, row) in (0..).zip(given) {
-            vars.extend(row.terms.iter().map(|(var, _)| *var));
-            tableau.add(row.clone(), RowOrigin::Given(Row::Known(at)));
-        }
-        for var in vars {
-            let variable = &problem.vars[var as usize];
-            if let Some(least) = variable.least {
-                let row = Linear { terms: vec![(var, -1)], constant: least };
-                tableau.add(row, RowOrigin::Given(Row::Least(var)));
-            }
-            if let Some(greatest) = variable.greatest {
-                let row = Linear { terms: vec![(var, 1)], constant: -greatest };
-                tableau.add(row, RowOrigin::Given(Row::Greatest(var)));
-            }
-        }
-        tableau
-    }
-
-    fn add(&mut self, row: Linear, origin: RowOrigin) {
-        if row.terms.is_empty() {
-            if row.constant > 0 && self.absurd.is_none() {
-                self.absurd = Some(self.rows.len());
-                self.rows.push((row, origin));
-            }
-            return;
-        }
-        let tighter = self.alive.get(&row.terms).map(|at| self.rows[*at].0.constant);
-        if tighter.is_none_or(|known| known < row.constant) {
-            self.alive.insert(row.terms.clone(), self.rows.len());
-            self.rows.push((row, origin));
-        }
-    }
-
-    /// Eliminates one variable after the other; the absurd row, if one comes out.
-    fn refute(&mut self, combinations: &mut u32) -> Option<usize> {
-        while self.absurd.is_none() {
-            let (var, above, below) = self.next_var()?;
-            let equal = self.equality(var, &above, &below);
-            let mut pairs: Vec<(usize, usize)> = Vec::new();
-            match equal {
-                Some((up, down)) => {
-                    pairs.extend(above.iter().filter(|at| **at != up).map(|at| (*at, down)));
-                    pairs.extend(below.iter().filter(|at| **at != down).map(|at| (up, *at)));
-                }
-                None => pairs
-                    .extend(above.iter().flat_map(|up| below.iter().map(move |down| (*up, *down)))),
-            }
-            if pairs.len() > MOST_ROWS || self.alive.len() > MOST_ROWS {
-                return None;
-            }
-            for at in above.iter().chain(&below) {
-                self.alive.remove(&self.rows[*at].0.terms);
-            }
-            for (up, down) in pairs {
-                *combinations =
-                    combinations.checked_sub(1).filter(|left| *left > 0).or_else(|| {
-                        *combinations = 0;
-                        None
-                    })?;
-                self.combine(var, up, down);
-                if self.absurd.is_some() {
-                    break;
-                }
-            }
-        }
-        self.absurd
-    }
-
-    /// The variable whose elimination makes the fewest rows; those that bound it from above, and from below.
-    fn next_var(&self) -> Option<(Var, Vec<usize>, Vec<usize>)> {
-        let mut sides: BTreeMap<Var, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
-        let mut alive: Vec<usize> = self.alive.values().copied().collect();
-        alive.sort_unstable();
-        for at in alive {
-            for (var, factor) in &self.rows[at].0.terms {
-                let (above, below) = sides.entry(*var).or_default();
-                if *factor > 0 { above.push(at) } else { below.push(at) }
-            }
-        }
-        let cost = |(var, (above, below)): &(Var, (Vec<usize>, Vec<usize>))| {
-            let pairs = above.len() * below.len();
-            match self.equality(*var, above, below) {
-                Some(_) => (above.len() + below.len()).min(pairs),
-                None => pairs,
-            }
-        };
-        let (var, (above, below)) = sides.into_iter().min_by_key(cost)?;
-        Some((var, above, below))
-    }
-
-    /// Two rows that say together that the variable equals something, with factor 1.
-    fn equality(&self, var: Var, above: &[usize], below: &[usize]) -> Option<(usize, usize)> {
-        let unit = |at: &&usize| {
-            let terms = &self.rows[**at].0.terms;
-            terms.iter().any(|(known, factor)| *known == var && factor.abs() == 1)
-        };
-        above.iter().filter(unit).find_map(|up| {
-            let opposite = self.rows[*up].0.times(-1)?;
-            let down = below.iter().find(|down| self.rows[**down].0 == opposite)?;
-            Some((*up, *down))
-        })
-    }
-
-    fn combine(&mut self, var: Var, up: usize, down: usize) {
-        let factor = |at: usize| {
-            let terms = &self.rows[at].0.terms;
-            terms.iter().find(|(known, _)| *known == var).map_or(0, |(_, factor)| factor.abs())
-        };
-        let a = factor(up);
-        let b = factor(down);
-        let (a, b) = if guard_proof::mutant!("multipliers are swapped") { (b, a) } else { (a, b) };
-        let shared = gcd(a, b).max(1);
-        let (Ok(up_times), Ok(down_times)) = (u64::try_from(b / shared), u64::try_from(a / shared))
-        else {
-            return;
-        };
-        let sum = self.rows[up].0.times(up_times.into());
-        let sum = sum.and_then(|sum| sum.plus(down_times.into(), &self.rows[down].0));
-        if let Some(sum) = sum {
-            self.add(sum.tightened(), RowOrigin::Sum((up_times, up), (down_times, down)));
-        }
-    }
-
-    /// The sums that lead to a row, as steps, where so many rows are known before.
-    fn steps(&self, last: usize, known: u32) -> Vec<ProofStep> {
-        let mut needed = BTreeSet::from([last]);
-        let mut open = vec![last];
-        while let Some(at) = open.pop() {
-            if let RowOrigin::Sum((_, a), (_, b)) = self.rows[at].1 {
-                open.extend([a, b].into_iter().filter(|at| needed.insert(*at)));
-            }
-        }
-        let mut numbers: HashMap<usize, Row> = HashMap::new();
-        let mut steps = Vec::new();
-        for at in needed {
-            match self.rows[at].1 {
-                RowOrigin::Given(row) => {
-                    numbers.insert(at, row);
-                }
-                RowOrigin::Sum((a_times, a), (b_times, b)) => {
-                    let off = u32::from(guard_proof::mutant!("rows are counted from one"));
-                    numbers.insert(at, Row::Known(known + steps.len() as u32 + off));
-                    steps
-                        .push(ProofStep::Sum(vec![(a_times, numbers[&a]), (b_times, numbers[&b])]));
-                }
-            }
-        }
-        steps
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use guard_proof::Variable;
+    use guard_proof::linear::Linear;
 
     #[test]
     fn a_used_up_allowance_proves_nothing() {
