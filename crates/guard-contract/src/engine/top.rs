@@ -2,13 +2,14 @@
 //! documents.
 
 mod asides;
+mod beginnings;
+mod lone_items;
 
-use super::unit::UnitReading;
-use super::{ContractEngine, Object, PartialValue, Phase, StepInput};
-use crate::boundary::{self, Lead};
-use crate::draft::{Draft, GLUED, IN_SENTENCE};
+use super::{ContractEngine, StepInput};
+use crate::draft::{Draft, IN_SENTENCE};
 use asides::LONGEST_TAG;
 pub(crate) use asides::TAGS;
+use beginnings::{Quote, Start};
 use guard_plan::plan::Root;
 use guard_plan::report::SpanKind;
 
@@ -102,24 +103,6 @@ enum Markup {
     Passed,
     /// A tag around reasoning, which was handled.
     Reasoning,
-    More,
-}
-
-/// The classification of the text after a double quote.
-enum Quote {
-    Passed,
-    /// A document without its first brace.
-    Headless,
-    More,
-}
-
-/// The structure that begins at a brace.
-enum Start {
-    Prose,
-    /// An object that is read member by member.
-    Object,
-    /// An item of this list.
-    Frame(usize),
     More,
 }
 
@@ -251,40 +234,6 @@ impl ContractEngine {
         Markup::Passed
     }
 
-    /// Classifies a bracket: the document, if it is a list, may begin here.
-    fn array(&self, rest: &[u8], i: usize, end: bool) -> Start {
-        if self.around.inked || self.around.open_quote || self.around.wrapped > 0 {
-            return Start::Prose;
-        }
-        let empty = self.draft.is_empty() && self.best.is_none();
-        let nothing_yet = empty && !self.around.prose;
-        let next = crate::lex::blanks(rest, i + 1);
-        let leads = match rest.get(next) {
-            None if !end => return Start::More,
-            None => nothing_yet,
-            // An empty list on separate lines retracts the list before.
-            Some(b']') => nothing_yet || (!empty && self.around.place == LinePlace::Start),
-            Some(b'{') => match boundary::lead(rest, next) {
-                Lead::More if !end => return Start::More,
-                Lead::Key(name) => nothing_yet || self.p.frame_of(&name).is_some(),
-                _ => nothing_yet,
-            },
-            Some(_) => nothing_yet,
-        };
-        if leads { Start::Object } else { Start::Prose }
-    }
-
-    /// Begins the document, which is a list, in an object that is not in the text.
-    fn begin_array(&mut self) {
-        let start = self.at;
-        self.begin_object(start);
-        if let Some(object) = self.object() {
-            object.known = 1;
-            object.seen.push("items".into());
-        }
-        self.open_list(0, start + 1);
-    }
-
     /// Handles a comma, colon or bracket outside of documents. After a document or at the beginning
     /// of a line, it is a remainder of a document.
     fn mark(&mut self, byte: u8, at: usize) {
@@ -350,50 +299,6 @@ impl ContractEngine {
         self.leave_place(at);
     }
 
-    /// Handles a double quote outside of documents. If a member of the contract follows it, the
-    /// quote is a remainder of a document, or begins a document whose brace is missing.
-    fn quote(&mut self, rest: &[u8], i: usize, end: bool) -> Quote {
-        if self.around.place != LinePlace::Prose {
-            match boundary::key(rest, i) {
-                Err(()) if !end => return Quote::More,
-                Ok(Some((name, _))) if self.p.envelope.has(&name) || self.p.declared.has(&name) => {
-                    let nothing_yet = self.draft.is_empty() && self.best.is_none();
-                    if nothing_yet && self.p.envelope.has(&name) && !self.around.prose {
-                        return Quote::Headless;
-                    }
-                    self.reject("a member follows its brace");
-                    self.leftover.get_or_insert(self.at + i);
-                }
-                _ => {}
-            }
-        }
-        self.around.open_quote = !self.around.open_quote;
-        (self.around.quoted, self.around.inked, self.around.column) = (true, true, None);
-        self.leave_place(self.at + i);
-        Quote::Passed
-    }
-
-    /// Returns true if a line begins with a member of the contract without quotes; `None` if more
-    /// text is needed.
-    fn loose_member(&self, rest: &[u8], i: usize, end: bool) -> Option<bool> {
-        if self.around.place == LinePlace::Prose || self.around.fence_line {
-            return Some(false);
-        }
-        match boundary::loose_key(rest, i) {
-            Ok(Some((name, _))) => Some(self.p.envelope.has(name) || self.p.declared.has(name)),
-            Err(()) if !end => None,
-            _ => Some(false),
-        }
-    }
-
-    /// Begins a document whose first brace is missing.
-    fn begin_headless(&mut self) {
-        let at = self.at;
-        self.begin_object(at);
-        self.at = at;
-        self.doubt(at, "the first brace of the document is missing");
-    }
-
     /// Marks everything up to here as decided.
     fn stay(&mut self, len: usize) -> bool {
         if len > 0 {
@@ -401,171 +306,5 @@ impl ContractEngine {
         }
         self.at += len;
         false
-    }
-
-    /// Classifies a brace. Objects in JSON's quotes always count; others only if they are certainly
-    /// not inside a string.
-    fn start(&self, rest: &[u8], i: usize, end: bool) -> Start {
-        // The object is quoted from elsewhere.
-        let quoted =
-            self.around.inked && matches!(self.around.last, b'"' | b'\'' | b'`' | 0x98..=0x9E);
-        let nothing_yet = self.draft.is_empty() && self.best.is_none();
-        let at = match boundary::opening(rest, i) {
-            Ok(at) => at,
-            Err(()) if !end => return Start::More,
-            Err(()) => crate::lex::blanks(rest, i + 1),
-        };
-        match boundary::first(rest, at) {
-            Lead::Key(name) if quoted => self.p.frame_of(&name).map_or(Start::Prose, Start::Frame),
-            Lead::More if !end => Start::More,
-            _ if quoted => Start::Prose,
-            Lead::Key(name) if self.p.envelope.has(&name) => Start::Object,
-            Lead::Key(name) => {
-                self.p.frame_of(&name).or(self.neighbour()).map_or(Start::Object, Start::Frame)
-            }
-            Lead::Empty if nothing_yet && !self.around.prose => Start::Object,
-            Lead::Empty => Start::Prose,
-            Lead::More if !end => Start::More,
-            // The text ends within the object's first key.
-            Lead::More if nothing_yet => Start::Object,
-            Lead::More => Start::Prose,
-            // The document has a damaged first key.
-            Lead::Other
-                if nothing_yet
-                    && !self.around.prose
-                    && self.around.place == LinePlace::Start
-                    && self.may_be_key(rest, at) =>
-            {
-                Start::Object
-            }
-            Lead::Other if self.around.quoted => Start::Prose,
-            Lead::Other => match boundary::loose_key(rest, at) {
-                Ok(Some((name, _))) if self.p.envelope.has(name) => Start::Object,
-                Ok(Some((name, _))) => self.p.frame_of(name).map_or(Start::Prose, Start::Frame),
-                Err(()) if !end => Start::More,
-                _ => Start::Prose,
-            },
-        }
-    }
-
-    /// Returns true if a damaged key of the envelope may begin here.
-    fn may_be_key(&self, rest: &[u8], at: usize) -> bool {
-        let near = &rest[at..rest.len().min(at + boundary::LONGEST_NAME)];
-        let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
-        let end = near.iter().position(|b| !part(b)).unwrap_or(near.len());
-        near.first() == Some(&b'"')
-            || str::from_utf8(&near[..end]).is_ok_and(|name| self.p.envelope.has(name))
-    }
-
-    /// Returns the list of the separate items directly before. An object with an unknown key
-    /// belongs to it.
-    fn neighbour(&self) -> Option<usize> {
-        let among = self.draft.framed || (self.draft.envelope && self.draft.total() == 0);
-        let list = self.p.top.iter().copied().max_by_key(|list| self.draft.units[*list]);
-        list.filter(|_| among && !self.around.prose)
-    }
-
-    fn begin(&mut self, t: &StepInput<'_>, start: Start, i: usize) -> bool {
-        self.stay(i);
-        match start {
-            Start::Prose | Start::More => false,
-            Start::Object => {
-                self.begin_object(self.at);
-                true
-            }
-            Start::Frame(list) => self.frame(t, list),
-        }
-    }
-
-    pub(super) fn begin_object(&mut self, start: usize) {
-        self.confirm();
-        self.marks.set(start, SpanKind::Envelope);
-        let doubt = if self.around.place == LinePlace::Prose || self.around.open_quote {
-            Some((start, IN_SENTENCE))
-        } else {
-            self.around.is_glued().then_some((start, GLUED))
-        };
-        let begun = self.around.column;
-        let object = Object { start, begun, doubt, ..Object::default() };
-        self.stack.push(PartialValue::Object(Box::new(object)));
-        self.at = start + 1;
-        self.phase = Phase::Members;
-    }
-
-    /// Reads a separate item.
-    fn frame(&mut self, t: &StepInput<'_>, list: usize) -> bool {
-        let in_sentence = self.around.place == LinePlace::Prose || self.around.open_quote;
-        if in_sentence || self.around.is_glued() || self.has_list() {
-            return self.pass_unit(t, list);
-        }
-        let near = !self.around.prose || self.around.comma;
-        let continues = self.draft.envelope && !self.draft.framed && near;
-        let joins = self.draft.framed && self.draft.fenced == self.around.fenced;
-        let header = self.draft.envelope && self.draft.total() == 0;
-        if !(continues || joins || header) {
-            self.finish_draft();
-        }
-        if !self.lone_unit(t, list) {
-            self.framing = Some(list);
-            return false;
-        }
-        self.draft.loose = true;
-        if !continues {
-            self.draft.framed = true;
-            self.draft.fenced = self.around.fenced;
-        }
-        self.around.behind_document();
-        true
-    }
-
-    /// Returns true if a document with an envelope has a list already.
-    fn has_list(&self) -> bool {
-        let in_draft = |draft: &Draft| {
-            let seen = |list: &usize| {
-                self.p
-                    .fields
-                    .iter()
-                    .zip(&draft.seen)
-                    .any(|(field, seen)| *seen && field.name == self.p.lists[*list].member)
-            };
-            draft.envelope && self.p.top.iter().any(seen)
-        };
-        in_draft(&self.draft) || self.best.as_ref().is_some_and(in_draft)
-    }
-
-    /// Passes over an object that looks like an item, within a sentence or after a document with a
-    /// list.
-    fn pass_unit(&mut self, t: &StepInput<'_>, list: usize) -> bool {
-        let start = self.at;
-        let len = if self.passed_to > start {
-            None
-        } else {
-            match self.read(t, start, Some(list)) {
-                UnitReading::More => {
-                    self.framing = Some(list);
-                    return false;
-                }
-                UnitReading::Strict(len) => Some(len),
-                UnitReading::Repaired(done) => Some(done.len),
-                UnitReading::Broken(broken) => {
-                    self.passed_to = start + broken.at;
-                    None
-                }
-                UnitReading::Large(_) => {
-                    self.passed_to = start + self.cap().min(t.w.from(start).len());
-                    None
-                }
-            }
-        };
-        self.marks.set(start, SpanKind::PassedOver);
-        if let Some(len) = len {
-            self.pass_over(start, start + len, 1);
-        }
-        self.at = start + len.unwrap_or(1);
-        self.marks.set(self.at, SpanKind::Text);
-        (self.around.inked, self.around.prose, self.around.ever_prose) = (true, true, true);
-        self.around.last = b'}';
-        self.leave_place(start);
-        true
     }
 }

@@ -1,0 +1,86 @@
+//! Separate items: objects outside of any list that look like an item of one.
+
+use super::LinePlace;
+use crate::draft::Draft;
+use crate::engine::unit::UnitReading;
+use crate::engine::{ContractEngine, StepInput};
+use guard_plan::report::SpanKind;
+
+impl ContractEngine {
+    /// Reads a separate item.
+    pub(super) fn frame(&mut self, t: &StepInput<'_>, list: usize) -> bool {
+        let in_sentence = self.around.place == LinePlace::Prose || self.around.open_quote;
+        if in_sentence || self.around.is_glued() || self.has_list() {
+            return self.pass_unit(t, list);
+        }
+        let near = !self.around.prose || self.around.comma;
+        let continues = self.draft.envelope && !self.draft.framed && near;
+        let joins = self.draft.framed && self.draft.fenced == self.around.fenced;
+        let header = self.draft.envelope && self.draft.total() == 0;
+        if !(continues || joins || header) {
+            self.finish_draft();
+        }
+        if !self.lone_unit(t, list) {
+            self.framing = Some(list);
+            return false;
+        }
+        self.draft.loose = true;
+        if !continues {
+            self.draft.framed = true;
+            self.draft.fenced = self.around.fenced;
+        }
+        self.around.behind_document();
+        true
+    }
+
+    /// Returns true if a document with an envelope has a list already.
+    fn has_list(&self) -> bool {
+        let in_draft = |draft: &Draft| {
+            let seen = |list: &usize| {
+                self.p
+                    .fields
+                    .iter()
+                    .zip(&draft.seen)
+                    .any(|(field, seen)| *seen && field.name == self.p.lists[*list].member)
+            };
+            draft.envelope && self.p.top.iter().any(seen)
+        };
+        in_draft(&self.draft) || self.best.as_ref().is_some_and(in_draft)
+    }
+
+    /// Passes over an object that looks like an item, within a sentence or after a document with a
+    /// list.
+    fn pass_unit(&mut self, t: &StepInput<'_>, list: usize) -> bool {
+        let start = self.at;
+        let len = if self.passed_to > start {
+            None
+        } else {
+            match self.read(t, start, Some(list)) {
+                UnitReading::More => {
+                    self.framing = Some(list);
+                    return false;
+                }
+                UnitReading::Strict(len) => Some(len),
+                UnitReading::Repaired(done) => Some(done.len),
+                UnitReading::Broken(broken) => {
+                    self.passed_to = start + broken.at;
+                    None
+                }
+                UnitReading::Large(_) => {
+                    self.passed_to = start + self.cap().min(t.w.from(start).len());
+                    None
+                }
+            }
+        };
+        self.marks.set(start, SpanKind::PassedOver);
+        if let Some(len) = len {
+            self.pass_over(start, start + len, 1);
+        }
+        self.at = start + len.unwrap_or(1);
+        self.marks.set(self.at, SpanKind::Text);
+        (self.around.inked, self.around.prose, self.around.ever_prose) = (true, true, true);
+        self.around.last = b'}';
+        self.leave_place(start);
+        true
+    }
+}
