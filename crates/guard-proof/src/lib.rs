@@ -13,6 +13,7 @@ mod bodies;
 pub mod bounds;
 mod certificate;
 mod charges;
+mod choices;
 mod claims;
 mod collections;
 mod effects;
