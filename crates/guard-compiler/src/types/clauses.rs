@@ -1,9 +1,8 @@
 //! Clauses of tools and policies, applied to the tools that they govern.
 
-use super::governs::{Governing, Governs, shortened};
-use super::lets::Lets;
+use super::governs::{Governing, shortened};
 use super::narrow;
-use super::policy::{Governed, Speaking};
+use super::policy::Speaking;
 use super::scope::{ExprPlace, MissingMeaning, Scope};
 use super::text::text;
 use super::transforms::CheckedTransform;
@@ -11,26 +10,12 @@ use super::trust::endorses;
 use super::typed::typed;
 use super::{TypeChecker, establish};
 use crate::errors;
-use crate::hir::{
-    self, Clause, ClauseKind, Expr, ExprKind, LimitId, PropertyId, RuleMeta, ToolId, Type,
-};
-use guard_plan::plan::{LimitScope, Risk, Undecoded};
+use crate::hir::{self, Clause, ClauseKind, Expr, ExprKind, LimitId, RuleMeta, ToolId, Type};
+use guard_plan::plan::LimitScope;
 use guard_syntax::ast;
 use guard_syntax::span::Span;
 use std::collections::HashMap;
 use std::rc::Rc;
-
-/// The levels of risk, by keyword.
-const RISKS: [(&str, Risk); 4] = [
-    ("low", Risk::Low),
-    ("medium", Risk::Medium),
-    ("high", Risk::High),
-    ("critical", Risk::Critical),
-];
-
-/// The treatments of observed variables if a result does not decode, by keyword.
-const REACTIONS: [(&str, Undecoded); 3] =
-    [("clear", Undecoded::Clear), ("keep", Undecoded::Keep), ("halt", Undecoded::Halt)];
 
 /// Returns true if a clause only refuses, so that a property can claim that it never does.
 fn is_claim(clause: &ast::ClauseKind) -> bool {
@@ -77,10 +62,6 @@ impl<'a> TypeChecker<'a, '_> {
             let span = entry.name.span;
             self.program.properties.push(hir::Property { name, doc, mode: *mode, span });
         }
-    }
-
-    fn property_of(&self, name: &ast::Ident) -> Option<PropertyId> {
-        self.program.properties.iter().position(|property| property.name == name.node)
     }
 
     pub(super) fn tools(&mut self) {
@@ -130,44 +111,6 @@ impl<'a> TypeChecker<'a, '_> {
             self.program.tools.push(tool);
         }
         self.requirement_cycles();
-    }
-
-    /// Returns for every tool its own clauses, then the clauses of the policies that govern it.
-    fn governing(&mut self) -> Vec<Vec<Governs<'a>>> {
-        let names = self.names;
-        let none: Rc<Governed> = Rc::default();
-        let mut governing: Vec<Vec<Governs>> = Vec::new();
-        let mut of_tools: Vec<Rc<Lets>> = Vec::new();
-        for entry in &names.tools.items {
-            let lets = Rc::new(self.lets_of(&entry.decl.clauses));
-            let own = entry.decl.clauses.iter().map(|clause| Governs {
-                governing: Governing { clause, policy: None, property: None },
-                governed: none.clone(),
-                lets: lets.clone(),
-            });
-            governing.push(own.collect());
-            of_tools.push(lets);
-        }
-        for (nth, entry) in names.policies.items.iter().enumerate() {
-            let tools = std::mem::take(&mut self.governed[nth]);
-            let params = tools.iter().flat_map(|t| &self.signatures[*t].params);
-            let given = tools.iter().flat_map(|t| of_tools[*t].names()).map(String::from);
-            let names_of_tools = params.map(|p| p.name.clone()).chain(given).collect();
-            let governed = Rc::new(Governed { names: names_of_tools, bundled: entry.bundled });
-            let lets = Rc::new(self.lets_of(&entry.decl.clauses));
-            for tool in tools {
-                let clauses = entry.decl.clauses.iter();
-                let policy = Some(entry.decl);
-                let property = self.property_of(entry.name);
-                let lets = lets.for_tool(&of_tools[tool], names, &mut |d| self.report_once(d));
-                governing[tool].extend(clauses.map(|clause| Governs {
-                    governing: Governing { clause, policy, property },
-                    governed: governed.clone(),
-                    lets: lets.clone(),
-                }));
-            }
-        }
-        governing
     }
 
     fn clause(
@@ -257,106 +200,6 @@ impl<'a> TypeChecker<'a, '_> {
             C::Name(_) | C::Trusted { .. } | C::Untrusted(_) | C::Undecoded(_) => {
                 self.description(governing, tool);
             }
-        }
-    }
-
-    /// Types the risk of a tool, and the prior of its success.
-    fn nature(
-        &mut self,
-        governing: Governing<'a>,
-        rule: RuleMeta,
-        tool: &mut hir::Tool,
-        scope: &mut Scope,
-    ) {
-        use ast::ClauseKind as C;
-        let clause = governing.clause;
-        if governing.shadow() {
-            self.report(errors::shadow_description(clause.span.0));
-        }
-        let kind = match &clause.kind {
-            C::Risk { level, guard } => {
-                let Some(level) = self.choice("risk", level, &RISKS) else { return };
-                let Some(guard) = guard else {
-                    return tool.risk = tool.risk.max(level);
-                };
-                let when = self.guard(guard, scope);
-                let text = self.condition_text(guard, scope);
-                ClauseKind::Risk { level, when, text }
-            }
-            C::Prior { alpha, beta } => {
-                if let Some(policy) = governing.policy {
-                    return self.report(errors::tool_only(
-                        "prior",
-                        clause.span.0,
-                        &policy.name.node,
-                    ));
-                }
-                ClauseKind::Prior {
-                    alpha: self.belief(alpha, scope),
-                    beta: self.belief(beta, scope),
-                }
-            }
-            _ => return,
-        };
-        tool.clauses.push(Clause { rule, kind });
-    }
-
-    /// Types a parameter of a prior: a decimal above 0 that reads only state.
-    fn belief(&mut self, e: &ast::Expr, scope: &mut Scope) -> Expr {
-        let value = self.value(e, &Type::decimal(), scope);
-        if let Type::Decimal(_, Some(high)) = value.ty
-            && high <= 0
-        {
-            self.report(errors::literal(e.span, &text(e), "must be positive"));
-        }
-        let mut asked: Vec<(Span, String)> = Vec::new();
-        value.walk(&mut |part| {
-            let what = match &part.kind {
-                ExprKind::Param(at) => format!("`{}`", scope.params[*at as usize].name),
-                ExprKind::Probe(_) => "a probe".into(),
-                ExprKind::Exists(_) => "a file".into(),
-                _ => return,
-            };
-            asked.push((part.span, what));
-        });
-        for (span, name) in asked {
-            let help =
-                "a prior is evaluated before any call: it may read state, history and budgets";
-            self.report(errors::wrong_place(span, &name, "a prior", help));
-        }
-        value
-    }
-
-    /// Checks clauses that describe a tool rather than govern it.
-    fn description(&mut self, governing: Governing<'a>, tool: &mut hir::Tool) {
-        use ast::ClauseKind as C;
-        let clause = governing.clause;
-        if governing.shadow() {
-            self.report(errors::shadow_description(clause.span.0));
-        }
-        let what = match &clause.kind {
-            C::Irreversible => {
-                tool.irreversible = true;
-                return;
-            }
-            C::Tags(tags) => {
-                tool.tags.extend(tags.iter().map(|t| t.node.clone()));
-                "tags"
-            }
-            C::Name(title) => {
-                tool.title = Some(title.node.clone());
-                "name"
-            }
-            C::Undecoded(word) => {
-                let reaction = self.choice("reaction", word, &REACTIONS);
-                tool.undecoded = reaction.unwrap_or(tool.undecoded);
-                "undecoded"
-            }
-            // It is part of the signature.
-            _ => return,
-        };
-        if let Some(policy) = governing.policy {
-            self.report(errors::tool_only(what, clause.span.0, &policy.name.node));
         }
     }
 

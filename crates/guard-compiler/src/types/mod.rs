@@ -12,6 +12,7 @@ mod commands;
 mod contracts;
 mod declare;
 mod defines;
+mod descriptions;
 mod effects;
 mod establish;
 mod expr;
