@@ -1,4 +1,7 @@
-//! A session as a person reads it, as JSON, and as a `test` block to paste into a guard.
+//! A session as a person reads it.
+
+mod as_json;
+mod test_block;
 
 use super::session::{Act, ExploredEnding, ExploredSession, START, SessionStep, StepReply};
 use crate::analysis::reference::{Ask, Outline};
@@ -6,7 +9,6 @@ use crate::hir::{Program, Type};
 use guard_plan::json::Json;
 use guard_plan::time::{describe_duration, format_rfc3339};
 use guard_plan::verdict::{Code, Decision};
-use guard_plan::words::duration;
 use std::fmt::Write as _;
 
 /// Steps of one kind in a row of which more are only counted.
@@ -51,53 +53,6 @@ impl ExploredSession {
         let mut out = self.story(program);
         let _ = writeln!(out, "     under the new guard: {}", verdict(program, other));
         out
-    }
-
-    /// Returns the last step with another guard's reply, as JSON; `null` without a step.
-    pub fn said_json(&self, other: &StepReply) -> Json {
-        match self.steps.last() {
-            Some(last) => {
-                step_json(&SessionStep { said: other.clone(), changes: Vec::new(), ..last.clone() })
-            }
-            None => Json::Null,
-        }
-    }
-
-    /// The session as JSON: steps with what happens, the world that was asked, and what was said.
-    pub fn to_json(&self) -> Json {
-        let steps = self.steps.iter().map(step_json).collect();
-        let mut members = Vec::new();
-        if let Some(data) = &self.data {
-            members.push(("data".into(), data.clone()));
-        }
-        members.push(("start".into(), Json::string(&format_rfc3339(self.start))));
-        members.push(("steps".into(), Json::Array(steps)));
-        Json::Object(members)
-    }
-
-    /// A `test` block that plays the session and expects what was said of it.
-    pub fn test_block(&self, program: &Program, title: &str) -> String {
-        let mut out = format!("test {} {{\n", quoted(title));
-        if let Some(data) = &self.data {
-            let _ = writeln!(out, "  data {}", json(data));
-        }
-        if self.start != START {
-            let _ = writeln!(out, "  at {}", quoted(&format_rfc3339(self.start)));
-        }
-        let mut known: Vec<(Ask, Json)> = Vec::new();
-        for step in &self.steps {
-            for (ask, answer) in &step.world {
-                if !known.contains(&(ask.clone(), answer.clone())) {
-                    known.retain(|(other, _)| other != ask);
-                    known.push((ask.clone(), answer.clone()));
-                    if let Some(said) = world_line(ask, answer, &step.world) {
-                        let _ = writeln!(out, "  {said}");
-                    }
-                }
-            }
-            scenario(program, step, &mut out);
-        }
-        out + "}\n"
     }
 }
 
@@ -272,113 +227,11 @@ fn world_words(ask: &Ask, answer: &Json) -> Option<String> {
     })
 }
 
-fn world_line(ask: &Ask, answer: &Json, world: &[(Ask, Json)]) -> Option<String> {
-    let yes = *answer == Json::Bool(true);
-    Some(match ask {
-        Ask::Exists(path) | Ask::File(path) => {
-            // A file's content says that it is there.
-            let holds = |(ask, is): &(Ask, Json)| {
-                matches!(ask, Ask::Contains(of, _) if of == path) && *is == Json::Bool(true)
-            };
-            if world.iter().any(holds) {
-                return None;
-            }
-            format!("{} {}", if yes { "exists" } else { "missing" }, quoted(short(path)))
-        }
-        Ask::Contains(path, text) if yes => {
-            format!("file {} contains {}", quoted(short(path)), quoted(text))
-        }
-        Ask::Contains(..) => return None,
-        Ask::Sha256(path) if *answer != Json::Null => format!("exists {}", quoted(short(path))),
-        Ask::Text(path) if *answer == Json::Null => format!("missing {}", quoted(short(path))),
-        Ask::Sha256(_) | Ask::Text(_) => return None,
-        Ask::Probe(name) => format!("probe {name} = {}", json(answer)),
-        Ask::Run(argv) => {
-            let words: Vec<String> = argv.iter().map(|word| quoted(word)).collect();
-            let printed = match answer {
-                Json::Array(parts) => parts.get(1).and_then(Json::as_str).unwrap_or_default(),
-                _ => "",
-            };
-            let printed = match printed {
-                "" => String::new(),
-                text => format!(" contains {}", quoted(text)),
-            };
-            format!("command {} exits {}{printed}", words.join(" "), status(answer))
-        }
-        Ask::Committed => if yes { "git committed" } else { "git uncommitted" }.into(),
-    })
-}
-
 fn status(answer: &Json) -> String {
     match answer {
         Json::Array(parts) => parts.first().map(json).unwrap_or_default(),
         _ => "0".into(),
     }
-}
-
-fn scenario(program: &Program, step: &SessionStep, out: &mut String) {
-    let said = &step.said;
-    let text = match &step.act {
-        Act::Call { id, tool, args, then } => {
-            let call = call(program, tool, args);
-            match (said.decision, then) {
-                (Some(Decision::Allow), ExploredEnding::Succeeds(Some(result))) => {
-                    format!("ok {call} as {} returns {}", name(id), json(result))
-                }
-                (Some(Decision::Allow), ExploredEnding::Succeeds(None)) => {
-                    format!("ok {call} as {}", name(id))
-                }
-                (Some(Decision::Allow), ExploredEnding::Unreadable) => {
-                    format!("ok {call} as {} undecoded", name(id))
-                }
-                (Some(Decision::Allow), ExploredEnding::Fails) => {
-                    format!("fails {call} as {}", name(id))
-                }
-                (Some(Decision::Allow), ExploredEnding::Flies) => {
-                    format!("start {} = {call}", name(id))
-                }
-                (Some(Decision::Ask), _) => format!("asks {call}"),
-                (Some(Decision::Wait), _) => format!("waits {call}"),
-                _ => {
-                    let deny = |r: &&crate::analysis::reference::Outline| r.2 == Decision::Deny;
-                    let code = said.reasons.iter().find(deny).map(|r| r.0);
-                    let by = code.map_or_else(String::new, |c| format!(" by {}", c.as_str()));
-                    format!("denied {call}{by}")
-                }
-            }
-        }
-        Act::Settle(id, ExploredEnding::Fails) => format!("finish {} fails", name(id)),
-        Act::Settle(id, ExploredEnding::Unreadable) => format!("finish {} ok undecoded", name(id)),
-        Act::Settle(id, _) => format!("finish {} ok", name(id)),
-        Act::Approve { tool, args, role } => {
-            format!("approve {} by {role}", call(program, tool, args))
-        }
-        Act::Wait(millis) => format!("after {}", duration(*millis)),
-        Act::Prompt(text) => format!("prompt {}", quoted(text)),
-        Act::Usage(unit, amount) => {
-            format!("usage {} {unit}", guard_plan::decimal::format(*amount))
-        }
-        Act::Resume => "resume by operator".into(),
-        Act::Verify(item) => format!("verify {}", quoted(item)),
-        Act::Move(item, transition) => format!("move {} by {transition}", quoted(item)),
-        Act::Stop => {
-            let word = match said.decision {
-                Some(Decision::Allow) if said.notes.iter().any(|n| n == "incomplete") => {
-                    "incomplete"
-                }
-                Some(Decision::Allow) if !said.notes.is_empty() => "bypassed",
-                Some(Decision::Allow) => "allowed",
-                _ => "blocked",
-            };
-            format!("stop {word}")
-        }
-    };
-    let _ = writeln!(out, "  {text}");
-}
-
-/// The id of a call as a name.
-fn name(id: &str) -> String {
-    id.replace('-', "_")
 }
 
 fn call(program: &Program, tool: &str, args: &Json) -> String {
@@ -433,80 +286,4 @@ fn json(value: &Json) -> String {
             out
         }
     }
-}
-
-fn step_json(step: &SessionStep) -> Json {
-    let text = |text: &str| Json::string(text);
-    let mut members: Vec<(Box<str>, Json)> = Vec::new();
-    let mut add = |name: &str, value: Json| members.push((name.into(), value));
-    match &step.act {
-        Act::Call { id, tool, args, then } => {
-            add("call", text(id));
-            add("tool", text(tool));
-            add("args", args.clone());
-            let (ends, result) = match then {
-                ExploredEnding::Succeeds(result) => ("succeeds", result.as_ref()),
-                ExploredEnding::Unreadable => ("undecoded", None),
-                ExploredEnding::Fails => ("fails", None),
-                ExploredEnding::Flies => ("in_flight", None),
-            };
-            if step.said.decision == Some(Decision::Allow) {
-                add("then", text(ends));
-                if let Some(result) = result {
-                    add("result", result.clone());
-                }
-            }
-        }
-        Act::Settle(id, then) => {
-            add("settle", text(id));
-            add("success", Json::Bool(!matches!(then, ExploredEnding::Fails)));
-        }
-        Act::Approve { tool, args, role } => {
-            add("approve", text(tool));
-            add("args", args.clone());
-            add("role", text(role));
-        }
-        Act::Wait(millis) => add("wait_ms", Json::Int(*millis)),
-        Act::Prompt(said) => add("prompt", text(said)),
-        Act::Usage(unit, amount) => {
-            add("usage", text(unit));
-            add("amount", text(&guard_plan::decimal::format(*amount)));
-        }
-        Act::Resume => add("resume", Json::Bool(true)),
-        Act::Verify(item) => add("verify", text(item)),
-        Act::Move(item, transition) => {
-            add("move", text(item));
-            add("by", text(transition));
-        }
-        Act::Stop => add("stop", Json::Bool(true)),
-    }
-    if let Some(decision) = step.said.decision {
-        add("decision", text(&format!("{decision:?}").to_lowercase()));
-    }
-    let reasons = step.said.reasons.iter().map(|r| {
-        let needs = r.3.iter().map(|n| text(n)).collect();
-        Json::Object(vec![
-            ("code".into(), text(r.0.as_str())),
-            ("rule".into(), text(&r.1)),
-            ("needs".into(), Json::Array(needs)),
-        ])
-    });
-    let reasons: Vec<Json> = reasons.collect();
-    if !reasons.is_empty() {
-        add("reasons", Json::Array(reasons));
-    }
-    let world: Vec<Json> =
-        step.world.iter().filter_map(|(a, b)| world_words(a, b)).map(|w| text(&w)).collect();
-    if !world.is_empty() {
-        add("world", Json::Array(world));
-    }
-    let changes = step.changes.iter().map(|(name, before, after)| {
-        let pair = Json::Array(vec![text(before), text(after)]);
-        (name.as_str().into(), pair)
-    });
-    let changes: Vec<(Box<str>, Json)> = changes.collect();
-    if !changes.is_empty() {
-        add("changes", Json::Object(changes));
-    }
-    Json::Object(members)
 }

@@ -3,7 +3,8 @@
 use super::super::rules::{self, RuleKind};
 use super::super::session::{Act, ExploredEnding, SessionStep};
 use super::super::world::Oracle;
-use super::{Search, Trial, branch, longer};
+use super::successors::{Trial, branch};
+use super::{Search, longer};
 use crate::analysis::reference::{Judgement, ReferenceSession};
 use crate::hir::{ServedOp, Trigger};
 use guard_plan::value::Value;
