@@ -1,14 +1,70 @@
-//! Approvals: the roles that must approve a call, and the approvals that it uses up (semantics
-//! §3.9).
+//! Approvals: those that are given and revoked, the roles that must approve a call, and the approvals that it uses up
+//! (semantics §3.9).
 
-use super::ReferenceSession;
 use super::eval::Env;
-use super::propose::{Consequences, Findings};
+use super::findings::{Consequences, Findings};
+use super::{Misuse, ReferenceSession};
 use crate::hir::{ClauseKind, RuleMeta, Tool, ToolId};
+use guard_plan::json::Json;
+use guard_plan::time::HOUR;
 use guard_plan::value::Value;
 use guard_plan::verdict::{Code, Decision};
 
+/// An approval that is not yet used.
+#[derive(Clone)]
+pub(super) struct Grant {
+    tool: ToolId,
+    args: Vec<Value>,
+    role: String,
+    given: i64,
+    expires: i64,
+}
+
 impl ReferenceSession<'_> {
+    /// Records an approval by `role` of exactly this call, until `expires` or for an hour.
+    ///
+    /// # Errors
+    ///
+    /// [`Misuse`] for an unknown tool, and for arguments that are not valid for the tool.
+    pub fn approve(
+        &mut self,
+        tool: &str,
+        args: &Json,
+        role: &str,
+        expires: Option<i64>,
+        now: i64,
+    ) -> Result<(), Misuse> {
+        let tool = self.tool(tool).ok_or_else(|| Misuse(format!("unknown tool `{tool}`")))?;
+        let args = self
+            .arguments(&self.program.tools[tool], args)
+            .map_err(|n| Misuse(format!("{n} wrong arguments")))?;
+        self.advance(now);
+        let expires = expires.unwrap_or(self.now.saturating_add(HOUR));
+        self.grants.push(Grant { tool, args, role: role.to_string(), given: self.now, expires });
+        Ok(())
+    }
+
+    /// Revokes an approval by a role of exactly this call.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`ReferenceSession::approve`]; [`Misuse`] if nothing is left of the approval.
+    pub fn revoke(&mut self, tool: &str, args: &Json, role: &str, now: i64) -> Result<(), Misuse> {
+        let tool = self.tool(tool).ok_or_else(|| Misuse(format!("unknown tool `{tool}`")))?;
+        let args = self
+            .arguments(&self.program.tools[tool], args)
+            .map_err(|n| Misuse(format!("{n} wrong arguments")))?;
+        let later = self.now.max(now);
+        let stays =
+            |g: &Grant| g.tool != tool || g.args != args || g.role != role || g.expires <= later;
+        if self.grants.iter().all(stays) {
+            return Err(Misuse("there is no approval to revoke".into()));
+        }
+        self.grants.retain(stays);
+        self.advance(now);
+        Ok(())
+    }
+
     pub(super) fn approvals(
         &self,
         at: ToolId,
@@ -79,7 +135,7 @@ impl ReferenceSession<'_> {
 
     fn good(
         &self,
-        grant: &super::Grant,
+        grant: &Grant,
         tool: ToolId,
         args: &[Value],
         role: Option<&str>,

@@ -2,7 +2,7 @@
 
 use super::ReferenceSession;
 use super::eval::{Env, EvaluatedExpr, rows_of};
-use super::propose::{Consequences, Findings};
+use super::findings::{Consequences, Findings};
 use super::values::arithmetic;
 use crate::hir::{ClauseKind, Expr, Range, RuleMeta, Step, Target, Tool, VarId};
 use guard_plan::plan::{ArithOp, EffectOp};

@@ -2,7 +2,7 @@
 
 use super::criteria::{Criterion, Evidence, object, text};
 use super::eval::Env;
-use super::propose::Findings;
+use super::findings::Findings;
 use super::{Answerer, Misuse, ReferenceSession};
 use crate::hir::{Lifecycle, LifecycleId, RuleMeta, Served, ServedOp, Tool, Transition};
 use guard_plan::json::Json;

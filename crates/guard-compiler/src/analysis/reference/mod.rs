@@ -13,8 +13,12 @@ mod effects;
 mod effort;
 mod eval;
 mod feedback;
+mod findings;
 mod items;
+mod judgement;
 mod learning;
+mod limits;
+mod opening;
 mod origins;
 mod parts;
 mod private;
@@ -27,6 +31,7 @@ mod stopping;
 pub(crate) mod values;
 mod view;
 
+pub use judgement::{EventEffects, Judgement, Outline};
 pub use stopping::{Stopping, UnmetCheck};
 
 use crate::hir::{self, LimitId, Program, ToolId, UnitId, VarId};
@@ -34,11 +39,7 @@ use crate::lower::Tables;
 use crate::types::trust::Flow;
 use guard_plan::json::Json;
 use guard_plan::plan::{Coercion, TypeDef};
-use guard_plan::record::{Delivered, ItemChange, NoteKind};
-use guard_plan::time::HOUR;
 use guard_plan::value::{Fault, Value};
-use guard_plan::verdict::{Code, Decision};
-use guard_syntax::span::Span;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -70,69 +71,6 @@ pub enum Ask {
 /// The function that answers questions. The same question in one event gets the same answer.
 pub type Answerer<'w> = &'w dyn Fn(&Ask) -> Option<Json>;
 
-/// A reason: its code, its rule and its decision. For unmet requirements, missing approvals and
-/// conflicts, also the sorted names that it needs.
-pub type Outline = (Code, String, Decision, Vec<String>);
-
-/// The judgement of a proposal: the decision, and the decision, code and rule of every reason, in
-/// order.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Judgement {
-    /// The join of the reasons.
-    pub decision: Decision,
-    /// The enforced reasons.
-    pub reasons: Vec<Outline>,
-    /// The reasons of rules in shadow mode.
-    pub shadowed: Vec<Outline>,
-    /// The clauses and invariants behind the reasons of both kinds, by position. Reasons without a
-    /// position are not included.
-    pub fired: Vec<(Code, Span)>,
-    /// The number of enforced rules that refuse it, each counted separately. Missing approvals are
-    /// not counted.
-    pub unmet: usize,
-    /// The other effects: a denial is judged for feedback, and a served call is settled
-    /// immediately.
-    pub outcome: EventEffects,
-}
-
-impl Judgement {
-    /// Returns the reasons of both kinds, the enforced ones first.
-    pub(crate) fn all_reasons(&self) -> Vec<Outline> {
-        [&self.reasons[..], &self.shadowed].concat()
-    }
-}
-
-/// The effects of an event besides its decision.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct EventEffects {
-    /// The number of rows that facts were taught.
-    pub learned: u64,
-    /// The number of rows that were evicted.
-    pub forgotten: u64,
-    /// The notes: the severity of each, and its rule.
-    pub notes: Vec<(NoteKind, String)>,
-    /// The feedback that it caused, in order.
-    pub feedback: Vec<Delivered>,
-    /// The items that it changed. A reason that the kernel writes as a sentence is a question mark
-    /// here.
-    pub items: Vec<ItemChange>,
-    /// The result of a served call; null if the call is not possible.
-    pub served: Option<Json>,
-    /// The arguments that the transforms of a refused call ask for.
-    pub instead: Option<Json>,
-    /// The result that the agent may read, if it differs from the original; a text if the agent may
-    /// read none of it.
-    pub shown: Option<Json>,
-}
-
-impl EventEffects {
-    fn note(&mut self, kind: NoteKind, rule: &str) {
-        self.notes.push((kind, rule.to_string()));
-        self.notes.sort();
-        self.notes.dedup();
-    }
-}
-
 /// A misuse by the host: an event that is not possible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misuse(pub String);
@@ -157,7 +95,7 @@ pub struct ReferenceSession<'p> {
     moments: u64,
     /// The number of calls that have settled, or are settling.
     settlements: u64,
-    grants: Vec<Grant>,
+    grants: Vec<approvals::Grant>,
     facts: Vec<Rc<learning::FactTable>>,
     halted: bool,
     /// Every call that was allowed, in the order of the proposals.
@@ -265,136 +203,7 @@ struct Flight {
     returned: Vec<(UnitId, i64)>,
 }
 
-/// An approval that is not yet used.
-#[derive(Clone)]
-struct Grant {
-    tool: ToolId,
-    args: Vec<Value>,
-    role: String,
-    given: i64,
-    expires: i64,
-}
-
 impl<'p> ReferenceSession<'p> {
-    /// Opens a session at `start` (milliseconds since 1970) in a workspace, with the data of the
-    /// host.
-    ///
-    /// # Errors
-    ///
-    /// The variable whose initial value cannot be computed or does not fit its type, and the cause.
-    pub fn open(
-        program: &'p Program,
-        start: i64,
-        workspace: &str,
-        data: Option<&Json>,
-    ) -> Result<Self, (VarId, String)> {
-        let tables = Tables::collect(program);
-        let regexes = tables
-            .regexes
-            .iter()
-            .filter_map(|p| Some((p.clone(), regex::Regex::new(p).ok()?)))
-            .collect();
-        let workspace = guard_plan::path::normalise("/", workspace)
-            .map_or_else(|_| "/".into(), |p| p.into_owned());
-        let read = ReadProgram {
-            types: tables.type_rows(),
-            coercions: tables.coercions(),
-            lessons: learning::Lessons::new(program),
-            tables,
-            regexes,
-            workspace,
-            steps: Cell::default(),
-        };
-        Self::start(program, Rc::new(read), start, data)
-    }
-
-    /// Opens another session of the same guard in the same workspace. Nothing is read of the guard again, which takes longer
-    /// than all that happens in a short session.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`ReferenceSession::open`].
-    pub(crate) fn open_another(
-        &self,
-        start: i64,
-        data: Option<&Json>,
-    ) -> Result<Self, (VarId, String)> {
-        Self::start(self.program, self.read.clone(), start, data)
-    }
-
-    fn start(
-        program: &'p Program,
-        read: Rc<ReadProgram<'p>>,
-        start: i64,
-        data: Option<&Json>,
-    ) -> Result<Self, (VarId, String)> {
-        let mut session = ReferenceSession {
-            program,
-            read,
-            start,
-            now: start,
-            state: Rc::default(),
-            trust: Flow::clean(program),
-            states: Vec::new(),
-            spent: vec![0; program.units.len()],
-            allowed: Vec::new(),
-            settled: Vec::new(),
-            flights: Vec::new(),
-            moments: 0,
-            settlements: 0,
-            grants: Vec::new(),
-            facts: vec![Rc::default(); program.facts.len()],
-            halted: false,
-            calls: Vec::new(),
-            attempts: vec![Vec::new(); program.probes.len()],
-            asked: RefCell::default(),
-            refused: Cell::default(),
-            mute: Cell::default(),
-            tried: Cell::default(),
-            reused: Cell::default(),
-            seen: Rc::default(),
-            extracts: origins::Extracts::default(),
-            said: String::new(),
-            privates: private::PrivateTexts::default(),
-            prompts: 0,
-            judged: 0,
-            providers: program
-                .feedback
-                .iter()
-                .map(|f| feedback::ProviderMemory::new(f, start))
-                .collect(),
-            items: vec![Vec::new(); program.lifecycles.len()],
-            blocked: 0,
-            outcome: EventEffects::default(),
-        };
-        for (at, var) in program.state.iter().enumerate() {
-            let env = eval::Env::new(&[], &|_| None);
-            let value = session.eval(&var.init, env).map_err(|fault| (at, fault.to_string()))?;
-            if !session.fits(&var.ty, &value) {
-                return Err((at, "does not fit its type".to_string()));
-            }
-            Rc::make_mut(&mut session.state).push(Rc::new(value));
-        }
-        session.states.push(session.state.clone());
-        session.begin(data);
-        Ok(session)
-    }
-
-    /// Returns the names of the enforced invariants that the initial state violates, each with the
-    /// cause.
-    pub fn broken_initially(&self) -> Vec<(usize, String)> {
-        let env = eval::Env::new(&self.state, &|_| None);
-        let mut broken = Vec::new();
-        for (at, invariant) in self.program.invariants.iter().enumerate() {
-            match self.holds(&invariant.condition, env) {
-                Ok(true) => {}
-                Ok(false) => broken.push((at, "is false".to_string())),
-                Err(fault) => broken.push((at, format!("cannot be evaluated ({fault})"))),
-            }
-        }
-        broken
-    }
-
     /// Returns the state, by variable in the order of declaration.
     pub fn state(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.program
@@ -471,50 +280,6 @@ impl<'p> ReferenceSession<'p> {
             }
         }
         if wrong == 0 { Ok(values) } else { Err(wrong) }
-    }
-
-    /// Records an approval by `role` of exactly this call, until `expires` or for an hour.
-    ///
-    /// # Errors
-    ///
-    /// [`Misuse`] for an unknown tool, and for arguments that are not valid for the tool.
-    pub fn approve(
-        &mut self,
-        tool: &str,
-        args: &Json,
-        role: &str,
-        expires: Option<i64>,
-        now: i64,
-    ) -> Result<(), Misuse> {
-        let tool = self.tool(tool).ok_or_else(|| Misuse(format!("unknown tool `{tool}`")))?;
-        let args = self
-            .arguments(&self.program.tools[tool], args)
-            .map_err(|n| Misuse(format!("{n} wrong arguments")))?;
-        self.advance(now);
-        let expires = expires.unwrap_or(self.now.saturating_add(HOUR));
-        self.grants.push(Grant { tool, args, role: role.to_string(), given: self.now, expires });
-        Ok(())
-    }
-
-    /// Revokes an approval by a role of exactly this call.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`ReferenceSession::approve`]; [`Misuse`] if nothing is left of the approval.
-    pub fn revoke(&mut self, tool: &str, args: &Json, role: &str, now: i64) -> Result<(), Misuse> {
-        let tool = self.tool(tool).ok_or_else(|| Misuse(format!("unknown tool `{tool}`")))?;
-        let args = self
-            .arguments(&self.program.tools[tool], args)
-            .map_err(|n| Misuse(format!("{n} wrong arguments")))?;
-        let later = self.now.max(now);
-        let stays =
-            |g: &Grant| g.tool != tool || g.args != args || g.role != role || g.expires <= later;
-        if self.grants.iter().all(stays) {
-            return Err(Misuse("there is no approval to revoke".into()));
-        }
-        self.grants.retain(stays);
-        self.advance(now);
-        Ok(())
     }
 
     /// Records the host's report of the use of a host-charged unit.

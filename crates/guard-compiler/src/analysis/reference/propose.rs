@@ -2,118 +2,19 @@
 
 use super::eval::Env;
 use super::feedback::FeedbackEvent;
+use super::findings::{Consequences, Findings};
 use super::items::ItemAction;
 use super::{
-    AllowedCall, Answerer, Begun, EventEffects, EvidenceCall, Flight, Judgement, Misuse, Outline,
-    ReferenceSession, is_missing,
+    AllowedCall, Answerer, Begun, EvidenceCall, Flight, Judgement, Misuse, Outline,
+    ReferenceSession,
 };
-use crate::hir::{
-    Clause, ClauseKind, LimitId, Replacement, Requirement, RuleMeta, Tool, ToolId, VarId,
-};
+use crate::hir::{Clause, ClauseKind, Replacement, Requirement, Tool, ToolId};
 use crate::lower::waits_for;
 use guard_plan::json::Json;
-use guard_plan::plan::LimitScope;
 use guard_plan::value::{DECIMAL_ONE, Fault, Value};
 use guard_plan::verdict::{Code, Decision};
-use guard_syntax::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-
-/// The reasons in the order in which they are found. Faults of missing values are kept separately.
-#[derive(Default)]
-pub(super) struct Findings {
-    reasons: Vec<Outline>,
-    shadowed: Vec<Outline>,
-    missing: Vec<(Outline, Span)>,
-    /// The clauses behind the reasons, enforced or in shadow mode.
-    fired: Vec<(Code, Span)>,
-    /// The denies that ask a probe, by their index among the clauses. They are judged last.
-    last: Vec<usize>,
-    /// The values that transforms ask for, by parameter.
-    replacements: Vec<(u32, Json)>,
-}
-
-impl Findings {
-    pub(super) fn add(&mut self, rule: &RuleMeta, code: Code, decision: Decision) {
-        self.needing(rule, code, decision, Vec::new());
-    }
-
-    pub(super) fn needing(
-        &mut self,
-        rule: &RuleMeta,
-        code: Code,
-        decision: Decision,
-        needs: Vec<String>,
-    ) {
-        let list = if rule.shadow { &mut self.shadowed } else { &mut self.reasons };
-        list.push((code, rule.owner.clone(), decision, needs));
-        self.fired.push((code, rule.span));
-    }
-
-    /// Adds the findings that there would be if rules in shadow mode were enforced.
-    pub(super) fn would_be(&mut self, would: Findings) {
-        let enforced = would.reasons.into_iter().filter(|reason| !self.reasons.contains(reason));
-        self.shadowed.extend(enforced.chain(would.shadowed));
-        self.fired.extend(would.fired);
-    }
-
-    pub(super) fn named(&mut self, rule: &str, code: Code, decision: Decision) {
-        self.reasons.push((code, rule.to_string(), decision, Vec::new()));
-    }
-
-    pub(super) fn fault(&mut self, rule: &RuleMeta, fault: &Fault) {
-        let reason = (Code::EvaluationError, rule.owner.clone(), Decision::Deny, Vec::new());
-        match (rule.shadow, is_missing(fault)) {
-            (true, _) => self.shadowed.push(reason),
-            (false, true) => return self.missing.push((reason, rule.span)),
-            (false, false) => self.reasons.push(reason),
-        }
-        self.fired.push((Code::EvaluationError, rule.span));
-    }
-
-    /// Returns the value; if there is none, adds a finding and returns `None`.
-    pub(super) fn ok<T>(&mut self, rule: &RuleMeta, value: Result<T, Fault>) -> Option<T> {
-        value.map_err(|fault| self.fault(rule, &fault)).ok()
-    }
-
-    /// Returns the judgement. A guard in shadow mode refuses nothing.
-    fn judgement(mut self, shadow: bool) -> Judgement {
-        // Approvals can be given, so they do not count against any rule.
-        let given = |r: &&Outline| matches!(r.0, Code::Approval | Code::Gated);
-        let unmet = self.reasons.iter().filter(|r| !given(r)).count() + self.missing.len();
-        let stops = |r: &Outline| matches!(r.2, Decision::Deny | Decision::Wait);
-        if !self.reasons.iter().any(stops) {
-            for (reason, span) in self.missing {
-                self.reasons.push(reason);
-                self.fired.push((Code::EvaluationError, span));
-            }
-        }
-        if shadow {
-            self.shadowed.append(&mut self.reasons);
-        }
-        for list in [&mut self.reasons, &mut self.shadowed] {
-            list.sort();
-            list.dedup();
-        }
-        let decision = self.reasons.iter().map(|r| r.2).max().unwrap_or(Decision::Allow);
-        let reasons = self.reasons;
-        let shadowed = self.shadowed;
-        let fired = self.fired;
-        Judgement { decision, reasons, shadowed, fired, unmet, outcome: EventEffects::default() }
-    }
-}
-
-/// The consequences of an allowed call.
-#[derive(Default)]
-pub(super) struct Consequences {
-    charges: BTreeMap<usize, i64>,
-    /// The amounts that a failure returns.
-    returned: Vec<(usize, i64)>,
-    limits: Vec<(LimitId, Option<Value>)>,
-    pub writes: Vec<(VarId, Rc<Value>)>,
-    /// The roles whose approval is used, with the maximum age of the approval; `None` for any role.
-    pub roles: BTreeMap<Option<String>, Option<i64>>,
-}
 
 impl ReferenceSession<'_> {
     /// Judges a proposal. An allowed call is in flight under `id`, or it is served.
@@ -252,9 +153,7 @@ impl ReferenceSession<'_> {
         for flight in &self.flights {
             let other = flight.tool.filter(|other| waits_for(self.program, at, *other));
             if let Some(other) = other {
-                let needs = vec![self.program.tools[other].name.clone()];
-                let rule = declared.name.clone();
-                findings.reasons.push((Code::Conflict, rule, Decision::Wait, needs));
+                findings.conflict(&declared.name, &self.program.tools[other].name);
             }
         }
         self.questions(declared, env, &mut findings);
@@ -263,9 +162,8 @@ impl ReferenceSession<'_> {
 
     /// Judges the rules that ask probes. No probe is asked for a call that is already denied.
     fn questions(&self, declared: &Tool, env: Env, findings: &mut Findings) {
-        let denies = |reason: &Outline| reason.2 == Decision::Deny;
-        let denied = !findings.missing.is_empty() || findings.reasons.iter().any(denies);
-        self.refused.set(denied || !findings.reasons.is_empty());
+        let denied = findings.is_denied();
+        self.refused.set(denied || !findings.is_empty());
         if denied {
             return;
         }
@@ -409,117 +307,6 @@ impl ReferenceSession<'_> {
         if !clause.rule.shadow && !self.program.shadow {
             let json = self.eval(value, env).map(|found| self.json(value, &found));
             findings.replacements.extend(json.ok().map(|json| (*param, json)));
-        }
-    }
-
-    fn limits(
-        &self,
-        at: ToolId,
-        tool: &Tool,
-        env: Env,
-        findings: &mut Findings,
-        after: &mut Consequences,
-    ) {
-        for clause in &tool.clauses {
-            let ClauseKind::Limit { limit: id, by } = &clause.kind else {
-                continue;
-            };
-            let key = by.as_ref().map(|by| self.eval(by, env)).transpose();
-            let Some(key) = findings.ok(&clause.rule, key) else {
-                continue;
-            };
-            let limit = &self.program.limits[*id];
-            self.count_walk(self.allowed.len());
-            let normal: Vec<Value> = env.args.iter().map(Value::normalised).collect();
-            let counted = |a: &&Rc<AllowedCall>| {
-                let same = a.limits.iter().any(|(l, k)| l == id && *k == key);
-                same && match limit.scope {
-                    LimitScope::Window(window) => self.now - a.time < window,
-                    LimitScope::Session => true,
-                    LimitScope::InFlight => self.flights.iter().any(|f| f.call == a.call),
-                    LimitScope::Identical => {
-                        a.tool == at
-                            && a.args.iter().map(Value::normalised).eq(normal.iter().cloned())
-                    }
-                }
-            };
-            if self.allowed.iter().filter(counted).count() >= limit.count as usize {
-                match &limit.ask {
-                    Some(role) => self.over((at, role), &clause.rule, env, findings, after),
-                    None if limit.scope == LimitScope::InFlight => {
-                        findings.add(&clause.rule, Code::Limit, Decision::Wait);
-                    }
-                    None => findings.add(&clause.rule, Code::Limit, Decision::Deny),
-                }
-            }
-            after.limits.push((*id, key));
-        }
-    }
-
-    fn budgets(&self, tool: &Tool, env: Env, findings: &mut Findings, after: &mut Consequences) {
-        let mut costs: BTreeMap<usize, i64> = BTreeMap::new();
-        let mut in_shadow: BTreeMap<usize, i64> = BTreeMap::new();
-        for clause in &tool.clauses {
-            let ClauseKind::Costs { unit, amount, returned } = &clause.kind else { continue };
-            let amount = match self.eval(amount, env) {
-                Ok(Value::Decimal(amount)) if amount < 0 => Err(Fault::NegativeCost(String::new())),
-                Ok(Value::Decimal(amount)) => Ok(amount),
-                Ok(_) => Err(Fault::Decode("a cost is a decimal".into())),
-                Err(fault) => Err(fault),
-            };
-            let Some(amount) = findings.ok(&clause.rule, amount) else { continue };
-            let costs = if clause.rule.shadow { &mut in_shadow } else { &mut costs };
-            let sum = costs.entry(*unit).or_default();
-            *sum = sum.saturating_add(amount);
-            if *returned && !clause.rule.shadow {
-                after.returned.push((*unit, amount));
-            }
-        }
-        let is_said =
-            |c: &Clause| matches!(c.kind, ClauseKind::Costs { unit: 0, .. }) && !c.rule.shadow;
-        self.spending(costs, tool.clauses.iter().any(is_said), findings, after);
-        for (unit, amount) in in_shadow {
-            let plain = after.charges.get(&unit).copied().unwrap_or(0);
-            let name = &self.program.units[unit].name;
-            if !self.exceeds(unit, plain) && self.exceeds(unit, plain.saturating_add(amount)) {
-                findings.shadowed.push((Code::Budget, name.clone(), Decision::Deny, Vec::new()));
-            }
-        }
-    }
-
-    fn exceeds(&self, unit: usize, amount: i64) -> bool {
-        let total = i128::from(self.spent[unit]) + i128::from(amount);
-        self.program.units[unit].budget.is_some_and(|budget| total > i128::from(budget))
-    }
-
-    /// Judges budgets and the deadline. A call costs one of `calls`, the first unit, unless a
-    /// clause gives its cost.
-    fn spending(
-        &self,
-        mut costs: BTreeMap<usize, i64>,
-        said: bool,
-        findings: &mut Findings,
-        after: &mut Consequences,
-    ) {
-        if !said {
-            let calls = costs.entry(0).or_default();
-            *calls = calls.saturating_add(DECIMAL_ONE);
-        }
-        for (at, unit) in self.program.units.iter().enumerate() {
-            let exhausted =
-                unit.host_charged && unit.budget.is_some_and(|budget| self.spent[at] >= budget);
-            let exceeded = costs.get(&at).is_some_and(|cost| self.exceeds(at, *cost));
-            if exhausted || exceeded {
-                findings.named(&unit.name, Code::Budget, Decision::Deny);
-            }
-        }
-        self.deadline(findings);
-        after.charges = costs;
-    }
-
-    fn deadline(&self, findings: &mut Findings) {
-        if self.program.deadline.is_some_and(|d| self.now >= self.start.saturating_add(d)) {
-            findings.named("deadline", Code::Deadline, Decision::Deny);
         }
     }
 
