@@ -8,5 +8,6 @@ mod main {
     mod build;
     mod drive;
     mod drive_laws;
+    mod run;
     mod wild;
 }

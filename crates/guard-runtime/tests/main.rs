@@ -11,6 +11,7 @@ mod main {
     mod live;
     mod prepared;
     mod probes;
+    mod run;
     mod shadow;
     mod sources;
     mod stopping;

@@ -1,7 +1,7 @@
 //! Random plans, sessions and arguments, for property tests.
 
-use super::advice::beta;
 use super::build::*;
+use super::run::beta;
 use guard_plan::builtin::Builtin;
 use guard_plan::json::Json;
 use guard_plan::plan::*;
