@@ -20,7 +20,7 @@ impl VariableBounds {
         let least = problem.vars.iter().map(|var| var.least).collect();
         let greatest = problem.vars.iter().map(|var| var.greatest).collect();
         let mut bounds = VariableBounds { least, greatest, absurd: false };
-        // Some rows narrow a variable for ever, each time by less.
+        // Two rows can narrow the variables of one another in endless small steps.
         for _ in 0..MOST_PASSES {
             let changed = rows.iter().filter(|row| bounds.narrow(row)).count();
             if changed == 0 || bounds.absurd {
