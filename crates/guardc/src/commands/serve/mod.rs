@@ -2,17 +2,21 @@
 //! standard input and output.
 
 mod answers;
+mod contract_methods;
 mod deadlines;
+mod dispatch;
 mod feeds;
 mod http;
 mod limits;
 mod log;
+mod params;
 mod plans;
 mod pool;
 mod requests;
 mod retention;
 mod rpc;
 mod server;
+mod session_methods;
 mod stats;
 
 use crate::config::Config;

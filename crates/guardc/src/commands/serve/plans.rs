@@ -2,9 +2,10 @@
 //! open sessions under another guard.
 
 use super::answers::RpcAnswer;
+use super::params::instant;
 use super::requests::{self, Chosen, Force};
 use super::rpc::RpcError;
-use super::server::{Server, instant, lock};
+use super::server::{Server, lock};
 use guard_sdk::{Guard, Session};
 use serde_json::json;
 use std::path::PathBuf;
