@@ -150,6 +150,9 @@ fn verify(line: &str, seq: u64, prev: &Hash) -> Result<Hash, String> {
 mod tests {
     use super::super::*;
     use super::*;
+    use crate::json::Json;
+    use crate::verdict::Verdict;
+    use std::borrow::Cow;
 
     fn trace() -> Vec<String> {
         let mut chain = Chain::default();

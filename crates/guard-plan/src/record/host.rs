@@ -1,10 +1,67 @@
-//! The records that the kernel does not decide: answers of the host, reports of contracts,
-//! snapshots, upgrades.
+//! The records that the kernel does not decide: approvals and their revocation, usage, the end of
+//! halts, answers of the host, reports of contracts, snapshots, upgrades.
 
+use super::members::{is_empty, is_false, present};
 use super::{Asked, Payload, Record};
 use crate::json::Json;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+
+/// An approval of a call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Approve<'a> {
+    /// The tool.
+    pub tool: Cow<'a, str>,
+    /// The arguments.
+    pub args: Cow<'a, Json>,
+    /// The role of the person.
+    pub role: Cow<'a, str>,
+    /// The person who approves.
+    pub by: Cow<'a, str>,
+    /// The time at which the approval expires, in RFC 3339.
+    pub expires: Option<String>,
+    /// The clear text of the hashed secrets in this record, encrypted with the session's key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sealed: Option<String>,
+}
+
+/// The revocation of an approval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Revoke<'a> {
+    /// The tool.
+    pub tool: Cow<'a, str>,
+    /// The arguments.
+    pub args: Cow<'a, Json>,
+    /// The role whose approvals are revoked.
+    pub role: Cow<'a, str>,
+    /// The person who revokes.
+    pub by: Cow<'a, str>,
+    /// The clear text of the hashed secrets in this record, encrypted with the session's key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sealed: Option<String>,
+}
+
+/// A report of usage by the host.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Usage<'a> {
+    /// The unit.
+    pub unit: Cow<'a, str>,
+    /// The amount, a decimal.
+    pub amount: Cow<'a, str>,
+}
+
+/// The end of a halt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Resume<'a> {
+    /// The role of the person.
+    pub role: Cow<'a, str>,
+    /// The person who ends the halt.
+    pub by: Cow<'a, str>,
+}
 
 /// A report of the host's answers to its probes, valid from then on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,16 +78,16 @@ pub struct Answers<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Clear<'a> {
     /// The arguments.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "super::present")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub args: Option<Cow<'a, Json>>,
     /// The result.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "super::present")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub result: Option<Cow<'a, Json>>,
     /// The opening data of the session.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "super::present")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub data: Option<Cow<'a, Json>>,
     /// The answers of the host.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "super::present")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub answers: Option<Cow<'a, Json>>,
     /// The questions to the world.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -133,7 +190,7 @@ pub struct ContractJudgement<'a> {
     /// The number of units that were quarantined.
     pub quarantined: u64,
     /// True if the text was cut off.
-    #[serde(default, skip_serializing_if = "super::is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub truncated: bool,
 }
 
@@ -156,7 +213,7 @@ pub struct Snapshot<'a> {
     /// The state of the session, in base64; sealed if the guard has secrets.
     pub memory: Cow<'a, str>,
     /// True if `memory` is sealed.
-    #[serde(default, skip_serializing_if = "super::is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub sealed: bool,
 }
 
@@ -173,10 +230,10 @@ pub struct Upgrade<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forced: Option<Forced<'a>>,
     /// The state that is new under the new plan, one sentence each.
-    #[serde(default, skip_serializing_if = "super::is_empty")]
+    #[serde(default, skip_serializing_if = "is_empty")]
     pub anew: Cow<'a, [String]>,
     /// The state of the session that the new plan does not use, one sentence each.
-    #[serde(default, skip_serializing_if = "super::is_empty")]
+    #[serde(default, skip_serializing_if = "is_empty")]
     pub dropped: Cow<'a, [String]>,
     /// The whole state of the session under the new plan.
     pub snapshot: Snapshot<'a>,

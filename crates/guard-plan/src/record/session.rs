@@ -1,104 +1,51 @@
-//! The parts of a record that concern a whole session: commands, feedback, items, prompts, stops.
+//! The parts of a record that concern a whole session: its opening, feedback, items, prompts, stops.
 
-use super::{Asked, Note, is_false, is_zero};
+use super::members::{is_empty, is_false, is_nothing, is_zero, present};
+use super::{Asked, Note};
+use crate::json::Json;
 use crate::plan::{Actor, Severity};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::num::NonZeroU32;
 
-/// The maximum stored length of a command's output, in characters (semantics §12).
-pub const OUTPUT_CHARS: usize = 1000;
-/// The maximum length of a command's standard output as a probe's answer, in bytes (semantics §9).
-pub const STDOUT_BYTES: usize = 64 << 10;
-
-/// The maximum size of a file that a contract judges, in bytes (semantics §12).
-pub const TEXT_BYTES: usize = 1 << 20;
-
-/// The content of a file that a contract judges (semantics §12).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The start of a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Content {
-    /// There is no regular file at the path.
-    Missing,
-    /// The content is longer than [`TEXT_BYTES`].
-    TooLarge,
-    /// The content is not UTF-8.
-    NotText,
-    /// The content as text.
-    Text(Box<str>),
+pub struct Open<'a> {
+    /// The content hash of the plan, `sha256:…`.
+    pub plan: Cow<'a, str>,
+    /// The guard's name.
+    pub guard: Cow<'a, str>,
+    /// The session's id.
+    pub session: Cow<'a, str>,
+    /// The folder that relative paths start from.
+    pub workspace: Cow<'a, str>,
+    /// The version of Guard that makes the decisions.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub version: Cow<'a, str>,
+    /// The person or system for whom the agent acts, as reported by the host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<Cow<'a, str>>,
+    /// The opening data from the host (semantics §8).
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub data: Option<Cow<'a, Json>>,
+    /// The number of rows that the opening data taught.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub learned: u64,
+    /// The number of rows that were removed to make room for others.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub forgotten: u64,
+    /// The notes of the kernel.
+    #[serde(default, skip_serializing_if = "is_empty")]
+    pub notes: Cow<'a, [Note]>,
+    /// The rate at which proved invariants are checked again: at one of this many calls. Only for a
+    /// plan with proofs; omitted if nothing is checked again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recheck: Option<NonZeroU32>,
+    /// The clear text of the hashed secrets in this record, encrypted with the session's key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sealed: Option<String>,
 }
-
-impl Content {
-    /// Returns the content of bytes. More than [`TEXT_BYTES`] bytes are too large.
-    pub fn new(bytes: Vec<u8>) -> Content {
-        match String::from_utf8(bytes) {
-            Ok(text) => Content::Text(text.into()).bounded(),
-            Err(error) if error.as_bytes().len() > TEXT_BYTES => Content::TooLarge,
-            Err(_) => Content::NotText,
-        }
-    }
-
-    /// Replaces content that exceeds the size limit of a record.
-    pub fn bounded(self) -> Content {
-        match self {
-            Content::Text(text) if text.len() > TEXT_BYTES => Content::TooLarge,
-            other => other,
-        }
-    }
-}
-
-/// The result of a command that was run (semantics §12).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Ran {
-    /// The way in which the command ended.
-    pub ended: RunEnd,
-    /// The last [`OUTPUT_CHARS`] characters of standard output followed by standard error; lossy
-    /// UTF-8.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub output: String,
-    /// The first [`STDOUT_BYTES`] of standard output, and one more byte if there is more. Kept only
-    /// if a probe of another type than `bool` runs the command.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub stdout: String,
-}
-
-/// The way in which a command ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum RunEnd {
-    /// The command exited with this status.
-    Exited(i32),
-    /// The command exceeded its time limit and was killed.
-    TimedOut,
-    /// The command was ended by this signal of another process.
-    Signalled(i32),
-    /// The command could not be started. Contains the reason.
-    NotStarted(String),
-}
-
-impl Ran {
-    /// Truncates output that exceeds the size limit of a record. Drops `stdout` if no probe reads
-    /// it.
-    pub fn bounded(mut self, keeps_stdout: bool) -> Ran {
-        let chars = self.output.chars().count();
-        if let Some((at, _)) = self.output.char_indices().nth(chars.saturating_sub(OUTPUT_CHARS)) {
-            self.output.drain(..at);
-        }
-        if !keeps_stdout {
-            self.stdout.clear();
-        } else if self.stdout.len() > STDOUT_BYTES {
-            let mut end = STDOUT_BYTES + 1;
-            while !self.stdout.is_char_boundary(end) {
-                end += 1;
-            }
-            self.stdout.truncate(end);
-        }
-        self
-    }
-}
-
 /// Feedback that was delivered (semantics §10).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -183,10 +130,10 @@ pub struct Prompt<'a> {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub forgotten: u64,
     /// The notes of the kernel.
-    #[serde(default, skip_serializing_if = "super::is_empty")]
+    #[serde(default, skip_serializing_if = "is_empty")]
     pub notes: Cow<'a, [Note]>,
     /// The questions to the world, with the answers.
-    #[serde(default, skip_serializing_if = "super::is_empty")]
+    #[serde(default, skip_serializing_if = "is_empty")]
     pub asked: Cow<'a, [Asked]>,
     /// The clear text of the hashed secrets in this record, encrypted with the session's key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -208,16 +155,16 @@ pub struct Stop<'a> {
     #[serde(default, skip_serializing_if = "is_false")]
     pub incomplete: bool,
     /// The missing conditions.
-    #[serde(default, skip_serializing_if = "super::is_empty")]
+    #[serde(default, skip_serializing_if = "is_empty")]
     pub missing: Cow<'a, [Missing]>,
     /// The message to the agent.
-    #[serde(default, skip_serializing_if = "super::is_nothing")]
+    #[serde(default, skip_serializing_if = "is_nothing")]
     pub message: Cow<'a, str>,
     /// The notes of the kernel.
-    #[serde(default, skip_serializing_if = "super::is_empty")]
+    #[serde(default, skip_serializing_if = "is_empty")]
     pub notes: Cow<'a, [Note]>,
     /// The questions to the world, with the answers.
-    #[serde(default, skip_serializing_if = "super::is_empty")]
+    #[serde(default, skip_serializing_if = "is_empty")]
     pub asked: Cow<'a, [Asked]>,
     /// The clear text of the hashed secrets in this record, encrypted with the session's key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -241,7 +188,7 @@ pub struct Item<'a> {
     /// The change of the item.
     pub change: Cow<'a, ItemChange>,
     /// The questions to the world, with the answers.
-    #[serde(default, skip_serializing_if = "super::is_empty")]
+    #[serde(default, skip_serializing_if = "is_empty")]
     pub asked: Cow<'a, [Asked]>,
     /// The clear text of the hashed secrets in this record, encrypted with the session's key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
