@@ -1,7 +1,8 @@
 //! HTTP requests: the checks before a message is parsed, the message, and the headers that are
 //! passed on.
 
-use super::{AnyBody, HEADER_MISMATCH, JSON, refusal_of};
+use super::exchange::refusal_of;
+use super::{AnyBody, HEADER_MISMATCH, JSON};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use guard_mcp::IdScanner;
