@@ -1,23 +1,20 @@
-//! A recorded session as a test: its calls with their verdicts and results, and the answers of the
-//! world.
+//! A recorded session as a test: its calls with their verdicts and results.
 
-use super::stated_files::StatedFiles;
+use super::stated_answers::StatedAnswers;
+use super::test_nodes::{TestValues, expr, node};
 use guard_plan::json::Json;
 use guard_plan::naming::is_name;
 use guard_plan::plan::{Plan, TypeDef};
 use guard_plan::record::{
-    Asked, Delivered, Item, Note, Payload, Propose, Ran, Record, RunEnd, Settle, Stop, StopDecision,
+    Asked, Delivered, Item, Note, Payload, Propose, Record, Settle, Stop, StopDecision,
 };
 use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 use guard_plan::{time, words};
 use guard_syntax::ast::{
-    Arg, Expr, ExprKind, Ident, SpanEq, Spanned, Test, TestCall, TestStep, TestStepKind, UnaryOp,
+    Arg, Expr, ExprKind, Ident, SpanEq, Test, TestCall, TestStep, TestStepKind,
 };
 use guard_syntax::span::Span;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-
-/// The workspace of every test.
-const WORKSPACE: &str = "/workspace";
+use std::collections::{BTreeSet, HashMap};
 
 /// The parameter of a claim that cites calls.
 const EVIDENCE: &str = "evidence";
@@ -35,14 +32,12 @@ fn cited(args: &Json) -> impl Iterator<Item = &str> {
 pub struct TestWriter<'p> {
     plan: Option<&'p Plan>,
     slim: bool,
-    workspace: String,
+    values: TestValues,
     /// The time of the current record, in milliseconds.
     now: i64,
     /// The clock of the test, in milliseconds.
     clock: i64,
-    /// The answers of the world that the test has already stated.
-    answers: BTreeMap<String, String>,
-    files: StatedFiles,
+    stated: StatedAnswers,
     /// The calls in flight, by their ids, with their names in the test.
     started: HashMap<String, String>,
     names: BTreeSet<String>,
@@ -60,11 +55,10 @@ impl<'p> TestWriter<'p> {
         TestWriter {
             plan,
             slim,
-            workspace: String::new(),
+            values: TestValues::default(),
             now: 0,
             clock: 0,
-            answers: BTreeMap::new(),
-            files: StatedFiles::default(),
+            stated: StatedAnswers::default(),
             started: HashMap::new(),
             names: BTreeSet::new(),
             cited: BTreeSet::new(),
@@ -100,10 +94,10 @@ impl<'p> TestWriter<'p> {
         match &record.payload {
             Payload::Open(open) => {
                 self.clock = self.now;
-                self.workspace = open.workspace.trim_end_matches('/').to_owned();
+                self.values = TestValues::new(&open.workspace);
                 self.hides(open.sealed.is_some());
                 if let Some(data) = &open.data {
-                    let data = self.value(data);
+                    let data = self.values.value(data);
                     self.step(TestStepKind::Data(data));
                 }
                 self.step(TestStepKind::At(node(record.time.clone())));
@@ -135,7 +129,7 @@ impl<'p> TestWriter<'p> {
             Payload::Prompt(prompt) => {
                 self.hides(prompt.sealed.is_some());
                 self.asked(&prompt.asked);
-                let text = self.relocated(&prompt.text);
+                let text = self.values.relocated(&prompt.text);
                 self.step(TestStepKind::Prompt(node(text)));
             }
             Payload::Stop(stop) => self.stop(stop),
@@ -274,7 +268,7 @@ impl<'p> TestWriter<'p> {
         }
         let undecoded = settle.notes.iter().any(Note::is_undecoded);
         let says = settle.success && (undecoded || *settle.result != Json::Null);
-        (says.then(|| self.value(&settle.result)), undecoded)
+        (says.then(|| self.values.value(&settle.result)), undecoded)
     }
 
     fn denied(&mut self, call: TestCall, verdict: &Verdict) {
@@ -333,60 +327,11 @@ impl<'p> TestWriter<'p> {
     /// Adds the answers of the world that the test has not stated yet.
     fn asked(&mut self, asked: &[Asked]) {
         for question in asked {
-            let step = match question {
-                Asked::Exists { path, answer: Some(there) }
-                | Asked::File { path, answer: Some(there) } => {
-                    let path = self.relocated(path);
-                    self.files.exists(&path, *there).map(|step| (format!("file {path}"), step))
-                }
-                Asked::Contains { path, text, answer: Some(contained) } => {
-                    let path = self.relocated(path);
-                    let step = self.files.contains(&path, text, *contained);
-                    step.map(|step| (format!("file {path}"), step))
-                }
-                Asked::Probe { name, answered: false, .. }
-                    if !self.answers.contains_key(&format!("probe {name}")) =>
-                {
-                    None
-                }
-                Asked::Probe { name, answered: true, answer } => {
-                    let value = self.value(answer);
-                    Some((
-                        format!("probe {name}"),
-                        TestStepKind::Probe(node(name.to_string()), value),
-                    ))
-                }
-                Asked::Run { command, answer: Some(ran) } => self.ran(command, ran),
-                Asked::Committed { answer: Some(answer) } => {
-                    Some(("git".to_owned(), TestStepKind::Git(*answer)))
-                }
-                _ => {
-                    self.leaves_out("an answer of the world that a test cannot state");
-                    None
-                }
-            };
-            let Some((question, step)) = step else { continue };
-            let says = format!("{step:?}");
-            if self.answers.get(&question) != Some(&says) {
-                self.answers.insert(question, says);
-                self.step(step);
+            match self.stated.step(question, &self.values) {
+                Ok(step) => step.into_iter().for_each(|step| self.step(step)),
+                Err(unstatable) => self.leaves_out(unstatable),
             }
         }
-    }
-
-    fn ran(&mut self, command: &[String], ran: &Ran) -> Option<(String, TestStepKind)> {
-        let exits = match ran.ended {
-            RunEnd::Exited(status) if (0..=255).contains(&status) => Some(node(status.to_string())),
-            RunEnd::TimedOut => None,
-            _ => {
-                self.leaves_out("a command that did not end by itself");
-                return None;
-            }
-        };
-        let said = if ran.stdout.is_empty() { &ran.output } else { &ran.stdout };
-        let output = (exits.is_some() && !said.is_empty()).then(|| node(said.clone()));
-        let argv = command.iter().map(|word| node(word.clone())).collect();
-        Some((format!("command {command:?}"), TestStepKind::Command { argv, exits, output }))
     }
 
     fn call(&mut self, tool: &str, args: &Json) -> Option<TestCall> {
@@ -401,7 +346,11 @@ impl<'p> TestWriter<'p> {
         }
         let args = members.iter().map(|(member, value)| Arg {
             name: Some(node(member.to_string())),
-            value: if &**member == EVIDENCE { self.evidence(value) } else { self.value(value) },
+            value: if &**member == EVIDENCE {
+                self.evidence(value)
+            } else {
+                self.values.value(value)
+            },
         });
         Some(TestCall { tool: node(name.to_owned()), args: args.collect() })
     }
@@ -413,49 +362,17 @@ impl<'p> TestWriter<'p> {
             Json::String(id) if &**key == "call" => {
                 (node(key.to_string()), expr(ExprKind::String(named(id))))
             }
-            _ => (node(key.to_string()), self.value(value)),
+            _ => (node(key.to_string()), self.values.value(value)),
         };
         let entry = |entry: &Json| match entry {
             Json::Object(members) if !members.is_empty() => {
                 expr(ExprKind::Map(members.iter().map(member).collect()))
             }
-            other => self.value(other),
+            other => self.values.value(other),
         };
         match json {
             Json::Array(entries) => expr(ExprKind::List(entries.iter().map(entry).collect())),
-            other => self.value(other),
-        }
-    }
-
-    fn value(&self, json: &Json) -> Expr {
-        let kind = match json {
-            Json::Null => ExprKind::None,
-            Json::Bool(value) => ExprKind::Bool(*value),
-            Json::Int(value) => return number(&value.to_string()),
-            Json::Number(text) => return number(&plain(text)),
-            Json::String(text) => ExprKind::String(self.relocated(text)),
-            Json::Array(items) => {
-                ExprKind::List(items.iter().map(|item| self.value(item)).collect())
-            }
-            Json::Object(members) if members.is_empty() => ExprKind::Set(Vec::new()),
-            Json::Object(members) => ExprKind::Map(
-                members
-                    .iter()
-                    .map(|(key, value)| (node(key.to_string()), self.value(value)))
-                    .collect(),
-            ),
-        };
-        expr(kind)
-    }
-
-    /// Returns a text with the session's workspace replaced by that of the test.
-    fn relocated(&self, text: &str) -> String {
-        if self.workspace.len() < 2 || self.workspace == WORKSPACE {
-            return text.to_owned();
-        }
-        match text.strip_prefix(&self.workspace) {
-            Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{WORKSPACE}{rest}"),
-            _ => text.replace(&format!("{}/", self.workspace), &format!("{WORKSPACE}/")),
+            other => self.values.value(other),
         }
     }
 
@@ -490,29 +407,6 @@ fn need(verdict: &Verdict, decision: Decision) -> Option<Ident> {
     let reasons = verdict.reasons.iter().filter(|reason| reason.decision == decision);
     let mut needs = reasons.flat_map(|reason| &reason.needs);
     needs.find(|name| is_name(name)).map(|name| node(name.clone()))
-}
-
-fn number(text: &str) -> Expr {
-    match text.strip_prefix('-') {
-        Some(positive) => expr(ExprKind::Unary(UnaryOp::Neg, Box::new(number(positive)))),
-        None => expr(ExprKind::Number(text.to_owned())),
-    }
-}
-
-/// Returns a number without an exponent.
-fn plain(text: &str) -> String {
-    match text.parse::<f64>() {
-        Ok(value) if text.contains(['e', 'E']) => value.to_string(),
-        _ => text.to_owned(),
-    }
-}
-
-fn expr(kind: ExprKind) -> Expr {
-    Expr { kind, span: Span::default() }
-}
-
-pub(super) fn node<T>(node: T) -> Spanned<T> {
-    Spanned { node, span: Span::default() }
 }
 
 /// Returns the name by which the guard's own text calls a tool.

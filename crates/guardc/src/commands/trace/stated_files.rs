@@ -1,7 +1,7 @@
 //! The file system as a test has stated it so far. It converts the files of a session to the steps
 //! that state them.
 
-use super::scenario::node;
+use super::test_nodes::node;
 use guard_syntax::ast::{Spanned, TestStepKind};
 use std::collections::HashMap;
 
