@@ -6,8 +6,10 @@
 pub(crate) mod checks;
 pub(crate) mod contracts;
 mod dispatch;
+pub(crate) mod expr;
 pub(crate) mod feedback;
 pub(crate) mod prepare;
+pub(crate) mod proven;
 mod rechecks;
 pub(crate) mod screens;
 
@@ -15,6 +17,7 @@ use crate::error::KernelError;
 use checks::PreparedChecks;
 use contracts::CompiledContract;
 use dispatch::Dispatch;
+use expr::CompiledExpr;
 use feedback::Providers;
 use guard_contract::Schemas;
 use guard_plan::LoadedPlan;
@@ -22,7 +25,8 @@ use guard_plan::decode::Decoder;
 use guard_plan::plan::{
     CommandId, Field, Plan, ProbeAsks, RegexId, ToolId, TypeDef, TypeId, UnitId,
 };
-use prepare::{CompiledExpr, PreparedLesson, PreparedTool, Proven};
+use prepare::{PreparedLesson, PreparedTool};
+use proven::Proven;
 use rechecks::Rechecks;
 use regex::{Regex, RegexBuilder};
 

@@ -10,7 +10,7 @@ pub(crate) mod context;
 mod history;
 mod probe;
 
-use crate::compiled::prepare::{CompiledExpr, CompiledOp, Scalar, ScalarKind, ScalarLeaf};
+use crate::compiled::expr::{CompiledExpr, CompiledOp, Scalar, ScalarKind, ScalarLeaf};
 use crate::val::{Val, confused};
 use arith::arith;
 use context::{Asking, Bindings, Context, Evaluated};

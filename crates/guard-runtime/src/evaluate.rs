@@ -1,7 +1,7 @@
 //! Evaluation of one expression over a session, for external readers: tests, tools, contracts.
 
 use crate::compiled::CompiledPlan;
-use crate::compiled::prepare::CompiledExpr;
+use crate::compiled::expr::CompiledExpr;
 use crate::eval::context::{Context, DecisionResources};
 use crate::session::SessionState;
 use crate::world::{World, WorldAnswers};

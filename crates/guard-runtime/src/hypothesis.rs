@@ -5,7 +5,7 @@
 
 mod unchosen;
 
-use crate::compiled::prepare::CompiledExpr;
+use crate::compiled::expr::CompiledExpr;
 use crate::compiled::{CompiledPlan, prepare};
 use crate::decide;
 use crate::eval::context::{Context, DecisionResources};

@@ -2,7 +2,8 @@
 //! in the reason of a rule that asks who may read a text (semantics §8).
 
 use crate::compiled::CompiledPlan;
-use crate::compiled::prepare::{self, CompiledExpr};
+use crate::compiled::expr::CompiledExpr;
+use crate::compiled::prepare;
 use crate::eval::context::{Bindings, Context};
 use crate::outcome::Settled;
 use crate::session::SessionState;

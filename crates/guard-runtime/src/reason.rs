@@ -1,6 +1,6 @@
 //! The reasons that explain a verdict.
 
-use crate::compiled::prepare::CompiledExpr;
+use crate::compiled::expr::CompiledExpr;
 use crate::eval::context::{Asking, Context};
 use guard_plan::json::Json;
 use guard_plan::plan::{Message, Part, RuleMeta, Show, SpanId};

@@ -1,6 +1,7 @@
 //! Writes to a state variable or to a part of one.
 
-use crate::compiled::prepare;
+use crate::compiled::expr::CompiledExpr;
+use crate::compiled::prepare::PreparedTarget;
 use crate::eval::arith::arith;
 use crate::val::{Val, confused};
 use guard_plan::plan::{ArithOp, EffectOp, Step, Target};
@@ -16,10 +17,10 @@ pub(crate) enum PathKey {
 /// Returns the path to a target, with its keys evaluated by `key`.
 pub(crate) fn resolve<'r>(
     target: &Target,
-    ready: &'r prepare::PreparedTarget,
-    key: impl Fn(&'r prepare::CompiledExpr) -> Result<Value, Fault>,
+    ready: &'r PreparedTarget,
+    key: impl Fn(&'r CompiledExpr) -> Result<Value, Fault>,
 ) -> Result<Vec<PathKey>, Fault> {
-    let step = |(step, ready): (&Step, &'r Option<prepare::CompiledExpr>)| match (step, ready) {
+    let step = |(step, ready): (&Step, &'r Option<CompiledExpr>)| match (step, ready) {
         (Step::Field(index), _) => Ok(PathKey::Field(*index as usize)),
         (Step::Index(_), Some(ready)) => key(ready).map(PathKey::Index),
         (Step::Index(_), None) => Err(confused("a target without its key")),

@@ -3,7 +3,7 @@
 //! judged again when it is proposed with the required ones.
 
 use crate::compiled::CompiledPlan;
-use crate::compiled::prepare::CompiledExpr;
+use crate::compiled::expr::CompiledExpr;
 use crate::eval::context::Context;
 use crate::outcome::Settled;
 use crate::reason::FoundReasons;

@@ -1,6 +1,6 @@
 //! The checks of completion and attestations, their expressions prepared (semantics §12).
 
-use super::prepare::CompiledExpr;
+use super::expr::CompiledExpr;
 use guard_plan::plan::{self, CheckKind, Plan};
 
 /// The checks of a plan, their expressions prepared.

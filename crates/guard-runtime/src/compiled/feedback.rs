@@ -1,6 +1,6 @@
 //! The feedback providers, indexed by the events that can wake them (semantics §10).
 
-use super::prepare::CompiledExpr;
+use super::expr::CompiledExpr;
 use guard_plan::plan::{Millis, Node, PathId, Plan, ProviderId, Tool, ToolId, Touch, Trigger};
 use std::collections::BTreeSet;
 

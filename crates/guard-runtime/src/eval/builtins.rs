@@ -1,7 +1,7 @@
 //! Builtins that read their operands without copying them.
 
 use super::context::{Bindings, Commands, Context};
-use crate::compiled::prepare::CompiledExpr;
+use crate::compiled::expr::CompiledExpr;
 use crate::val::Val;
 use guard_plan::builtin::{
     Builtin, MAX_JOINED, commands_of, is_code_mentioned, is_date_mentioned, is_mentioned,

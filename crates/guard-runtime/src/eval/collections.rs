@@ -1,7 +1,7 @@
 //! Quantifiers, membership and indexing.
 
 use super::context::{Bindings, Context, Evaluated};
-use crate::compiled::prepare::{CompiledExpr, CompiledOp};
+use crate::compiled::expr::{CompiledExpr, CompiledOp};
 use crate::val::{Val, confused};
 use guard_plan::json::Json;
 use guard_plan::plan::{Node, NodeId, QuantifierOp};

@@ -1,7 +1,7 @@
 //! The nodes that read the history, the budgets, the clock and the facts.
 
 use super::context::{Bindings, Context, Evaluated};
-use crate::compiled::prepare::CompiledExpr;
+use crate::compiled::expr::CompiledExpr;
 use crate::session::{CallStart, Stamp, Successes};
 use crate::val::{Val, confused};
 use guard_plan::plan::{IndexId, Millis, Node, NodeId, Requirement, ToolId};

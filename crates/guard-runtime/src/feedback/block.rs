@@ -1,6 +1,6 @@
 //! Renders feedback blocks as text. Interpolated text cannot end a block or begin another.
 
-use crate::compiled::prepare::CompiledExpr;
+use crate::compiled::expr::CompiledExpr;
 use crate::eval::context::Context;
 use guard_plan::markup;
 use guard_plan::plan::{Block, Feedback, Message, Part};

@@ -1,7 +1,7 @@
 //! The elements of the part of a result that a clause names. The clause decides how each part is
 //! used.
 
-use crate::compiled::prepare::CompiledExpr;
+use crate::compiled::expr::CompiledExpr;
 use crate::eval::collections::Items;
 use crate::eval::context::{Bindings, Context};
 use crate::val::Val;

@@ -5,7 +5,9 @@ mod parts;
 
 use super::DecidedCall;
 use crate::compiled::CompiledPlan;
-use crate::compiled::prepare::{CompiledExpr, PreparedEffect, Proven};
+use crate::compiled::expr::CompiledExpr;
+use crate::compiled::prepare::PreparedEffect;
+use crate::compiled::proven::Proven;
 use crate::eval::context::Context;
 use crate::reason::FoundReasons;
 use crate::session::flight::PendingWrites;

@@ -1,7 +1,7 @@
 //! Limits: counters of allowed calls.
 
 use super::DecidedCall;
-use crate::compiled::prepare::CompiledExpr;
+use crate::compiled::expr::CompiledExpr;
 use crate::eval::context::Context;
 use crate::reason::FoundReasons;
 use crate::session::counter::CounterUsage;

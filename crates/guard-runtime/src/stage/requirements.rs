@@ -1,7 +1,7 @@
 //! Requirements: tools that must have succeeded before the call.
 
 use super::DecidedCall;
-use crate::compiled::prepare::CompiledExpr;
+use crate::compiled::expr::CompiledExpr;
 use crate::eval::context::Context;
 use crate::reason::{FoundReasons, listed};
 use crate::session::flight::PendingWrites;

@@ -1,7 +1,7 @@
 //! Denies: conditions under which a call is refused.
 
 use super::DecidedCall;
-use crate::compiled::prepare::CompiledExpr;
+use crate::compiled::expr::CompiledExpr;
 use crate::eval::context::{Asking, Context};
 use crate::reason::FoundReasons;
 use crate::transform;

@@ -1,7 +1,7 @@
 //! Checks, evaluated in order on the committed state, and the texts of their failures.
 
 use crate::compiled::checks::CheckTree;
-use crate::compiled::prepare::CompiledExpr;
+use crate::compiled::expr::CompiledExpr;
 use crate::eval::context::Context;
 use crate::session::items;
 use crate::val::Val;

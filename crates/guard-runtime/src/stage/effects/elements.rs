@@ -3,7 +3,8 @@
 //! The effect reads only the state before the call. Its writes accumulate.
 
 use super::simulated;
-use crate::compiled::prepare::{CompiledExpr, PreparedEffect};
+use crate::compiled::expr::CompiledExpr;
+use crate::compiled::prepare::PreparedEffect;
 use crate::eval::collections::{Items, bound};
 use crate::eval::context::{Bindings, Context};
 use crate::target::{self, PathKey};
