@@ -12,6 +12,7 @@ mod guard;
 mod outcome;
 mod process;
 mod session;
+mod slot;
 mod store;
 mod verdict;
 

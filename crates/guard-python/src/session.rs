@@ -1,10 +1,10 @@
-//! One agent's run, shared by threads: every event takes the session's lock, and no lock is held while Python code runs.
+//! One agent's run as Python sees it: its events, and the host's clock and probes that each event asks first.
 
 use crate::convert::{self, CallText, arguments, json, millis, serialized, to_python};
 use crate::errors::{self, argument};
 use crate::guard::EngineGuard;
 use crate::outcome::{PySettled, PyStopped};
-use crate::process::Home;
+use crate::slot::LockedSession;
 use crate::store::PyStore;
 use crate::verdict::PyVerdict;
 use guard_plan::json::Json;
@@ -16,42 +16,6 @@ use pyo3::types::{PyBytes, PyDict};
 use pyo3::{PyTraverseError, PyVisit};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-
-/// The state of a session object.
-enum SessionSlot {
-    Open(Box<Session>),
-    Closed,
-    /// The engine panicked in the middle of an event.
-    Broken,
-}
-
-/// The reason why an event was not taken.
-enum EventFailure {
-    Closed,
-    Broken,
-    Session(SessionError),
-    Panic(Box<dyn std::any::Any + Send>),
-}
-
-impl From<SessionError> for EventFailure {
-    fn from(error: SessionError) -> EventFailure {
-        EventFailure::Session(error)
-    }
-}
-
-impl EventFailure {
-    fn raise(self, py: Python<'_>) -> PyErr {
-        match self {
-            EventFailure::Closed => errors::Closed::new_err("the session is closed"),
-            EventFailure::Broken => errors::Broken::new_err(
-                "the engine failed in an earlier event: open the session again",
-            ),
-            EventFailure::Session(error) => errors::of_session(py, &error),
-            EventFailure::Panic(panic) => errors::of_panic(&*panic),
-        }
-    }
-}
 
 /// The host's answers at the moment of an event.
 struct HostMoment {
@@ -62,32 +26,14 @@ struct HostMoment {
 /// The engine's part of a session; use `guardc.Session`.
 #[pyclass(frozen, subclass, module = "guardc")]
 pub struct EngineSession {
-    slot: Mutex<SessionSlot>,
+    session: LockedSession,
     id: String,
-    home: Home,
-    /// Events may wait for files, processes or a disk: the interpreter's lock is given up for each.
-    waits: bool,
     clock: Option<Py<PyAny>>,
     probes: Option<Py<PyAny>>,
     approvals: Option<ApprovalLog>,
 }
 
-impl Drop for EngineSession {
-    fn drop(&mut self) {
-        if self.home.is_left() {
-            // Closing it here would release locks and files of the parent process.
-            let slot = self.slot.get_mut().unwrap_or_else(PoisonError::into_inner);
-            std::mem::forget(std::mem::replace(slot, SessionSlot::Closed));
-        }
-    }
-}
-
 impl EngineSession {
-    /// The lock is never poisoned by an event: panics are caught while it is held.
-    fn lock(&self) -> MutexGuard<'_, SessionSlot> {
-        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn moment(&self, py: Python<'_>) -> PyResult<HostMoment> {
         let now = self.clock.as_ref().map(|clock| millis(&clock.bind(py).call0()?)).transpose()?;
         let answers = match &self.probes {
@@ -103,9 +49,9 @@ impl EngineSession {
         py: Python<'_>,
         event: impl FnOnce(&mut Session) -> Result<T, SessionError> + Send,
     ) -> PyResult<T> {
-        self.home.expect("session")?;
+        self.session.expect_here()?;
         let moment = self.moment(py)?;
-        self.run(py, move |session| {
+        self.session.run(py, move |session| {
             if !moment.answers.is_empty() {
                 session.answer_probes(moment.answers)?;
             }
@@ -114,26 +60,6 @@ impl EngineSession {
             }
             event(session)
         })
-    }
-
-    /// Runs something with the session, under its lock. After a panic the session takes nothing more.
-    fn run<T: Send>(
-        &self,
-        py: Python<'_>,
-        work: impl FnOnce(&mut Session) -> Result<T, SessionError> + Send,
-    ) -> PyResult<T> {
-        self.home.expect("session")?;
-        if !self.waits {
-            match self.slot.try_lock() {
-                Ok(mut slot) => {
-                    return step(&mut slot, work).map_err(|failure| failure.raise(py));
-                }
-                Err(TryLockError::Poisoned(_)) => return Err(EventFailure::Broken.raise(py)),
-                Err(TryLockError::WouldBlock) => {}
-            }
-        }
-        let done = py.detach(|| step(&mut self.lock(), work));
-        done.map_err(|failure| failure.raise(py))
     }
 
     /// Takes a settlement.
@@ -145,24 +71,6 @@ impl EngineSession {
         let recorded = self.event(py, ending)?;
         let (outcome, record) = recorded.into_parts();
         Ok(PySettled::new(outcome, record))
-    }
-}
-
-fn step<T>(
-    slot: &mut SessionSlot,
-    work: impl FnOnce(&mut Session) -> Result<T, SessionError>,
-) -> Result<T, EventFailure> {
-    let session = match slot {
-        SessionSlot::Open(session) => session,
-        SessionSlot::Closed => return Err(EventFailure::Closed),
-        SessionSlot::Broken => return Err(EventFailure::Broken),
-    };
-    match catch_unwind(AssertUnwindSafe(|| work(session))) {
-        Ok(done) => Ok(done?),
-        Err(panic) => {
-            *slot = SessionSlot::Broken;
-            Err(EventFailure::Panic(panic))
-        }
     }
 }
 
@@ -240,10 +148,8 @@ impl EngineSession {
             Err(panic) => return Err(errors::of_panic(&*panic)),
         };
         Ok(EngineSession {
-            slot: Mutex::new(SessionSlot::Open(Box::new(session))),
+            session: LockedSession::new(session, waits),
             id,
-            home: Home::here(),
-            waits,
             clock,
             probes,
             approvals: log,
@@ -264,13 +170,14 @@ impl EngineSession {
     /// True if the session went on from earlier records when it was opened.
     #[getter]
     fn is_resumed(&self, py: Python<'_>) -> PyResult<bool> {
-        self.run(py, |session| Ok(session.is_resumed()))
+        self.session.run(py, |session| Ok(session.is_resumed()))
     }
 
     /// The ids of the calls that were allowed and are not settled.
     #[getter]
     fn in_flight(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        self.run(py, |session| Ok(session.in_flight().into_iter().map(str::to_owned).collect()))
+        self.session
+            .run(py, |session| Ok(session.in_flight().into_iter().map(str::to_owned).collect()))
     }
 
     /// The denial of a call whose result the guard may change, for who hands results on as they are.
@@ -281,7 +188,7 @@ impl EngineSession {
         tool: &str,
         call: Option<&str>,
     ) -> PyResult<Option<PyVerdict>> {
-        let denied = self.run(py, |session| Ok(session.unshowable(tool)))?;
+        let denied = self.session.run(py, |session| Ok(session.unshowable(tool)))?;
         let call = (call.unwrap_or_default().to_owned(), tool.to_owned(), String::new());
         Ok(denied.map(|denied| PyVerdict::new(denied, String::new(), call, None)))
     }
@@ -289,7 +196,7 @@ impl EngineSession {
     /// The rule and the message of the halt, if the session is halted.
     #[getter]
     fn halted(&self, py: Python<'_>) -> PyResult<Option<(String, String)>> {
-        self.run(py, |session| {
+        self.session.run(py, |session| {
             let halt = session.state().halted();
             Ok(halt.map(|halt| (halt.rule.to_string(), halt.message.to_string())))
         })
@@ -298,7 +205,7 @@ impl EngineSession {
     /// The session's memory as a dict, without secrets.
     #[getter]
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let state = self.run(py, |session| Ok(session.state_json()))?;
+        let state = self.session.run(py, |session| Ok(session.state_json()))?;
         to_python(py, &state)
     }
 
@@ -470,7 +377,7 @@ impl EngineSession {
 
     /// All of one item, as a dict.
     fn item<'py>(&self, py: Python<'py>, item: &str) -> PyResult<Bound<'py, PyAny>> {
-        let item = self.run(py, |session| session.item(item))?;
+        let item = self.session.run(py, |session| session.item(item))?;
         to_python(py, &item)
     }
 
@@ -483,7 +390,7 @@ impl EngineSession {
         start: u64,
         limit: usize,
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let rows = self.run(py, |session| session.facts(fact, start, limit))?;
+        let rows = self.session.run(py, |session| session.facts(fact, start, limit))?;
         let row = |row: &guard_runtime::FactRow| {
             let dict = PyDict::new(py);
             dict.set_item("number", row.number)?;
@@ -515,39 +422,30 @@ impl EngineSession {
 
     /// The session's whole memory as bytes; `guard.session(id, snapshot=…)` goes on from it.
     fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = self.run(py, |session| session.snapshot())?;
+        let bytes = self.session.run(py, |session| session.snapshot())?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// The lines of the session's trace, oldest first.
     fn records(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        self.run(py, |session| session.records())
+        self.session.run(py, |session| session.records())
     }
 
     /// The number of records, and the hash of the last one.
     #[getter]
     fn head(&self, py: Python<'_>) -> PyResult<(u64, String)> {
-        self.run(py, |session| Ok(session.head()))
+        self.session.run(py, |session| Ok(session.head()))
     }
 
     /// Gives the session up, so that another process may have it. Every later event raises `Closed`.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.home.expect("session")?;
-        let slot = py.detach(|| {
-            let mut slot = self.lock();
-            match *slot {
-                SessionSlot::Open(_) => Some(std::mem::replace(&mut *slot, SessionSlot::Closed)),
-                SessionSlot::Closed | SessionSlot::Broken => None,
-            }
-        });
-        py.detach(|| drop(slot));
-        Ok(())
+        self.session.close(py)
     }
 
     /// True if the session takes no more events.
     #[getter]
     fn is_closed(&self, py: Python<'_>) -> bool {
-        py.detach(|| !matches!(*self.lock(), SessionSlot::Open(_)))
+        self.session.is_closed(py)
     }
 
     /// Panics inside an event, as a bug of the engine would. For tests: it can only make the session refuse.
