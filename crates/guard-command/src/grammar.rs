@@ -4,6 +4,7 @@
 //! may run.
 
 mod compound;
+mod expansions;
 mod simple;
 mod words;
 

@@ -203,6 +203,7 @@ pub(crate) fn named(readers: &Value) -> Result<Vec<&str>, Fault> {
             _ => Err(Fault::Decode("a reader that is not a text".into())),
         }
     }
+
     fn json_text(json: &Json) -> Result<&str, Fault> {
         json.as_str().ok_or_else(|| Fault::Decode("a reader that is not a text".into()))
     }
