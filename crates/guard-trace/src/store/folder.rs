@@ -5,6 +5,7 @@
 
 mod file;
 mod ledger;
+mod snapshots;
 
 use super::ledger::{KnownSession, LEDGER, gone, stranger, time_of};
 use super::mark::{self, ChainMarks};
@@ -20,25 +21,19 @@ use crate::line::{Head, LineFields};
 use file::{FilePosition, Held};
 use guard_plan::record::LedgerEntry;
 use ledger::FolderLedger;
+use snapshots::SnapshotFiles;
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-
-/// The first bytes of a snapshot file.
-const MAGIC: &[u8; 16] = b"GUARD SNAPSHOT1\n";
-
-/// The length of the header of a snapshot file, in bytes: magic, version, hash, tag, position in
-/// the trace.
-const HEADER: usize = 16 + 8 + 32 + 32 + 8;
 
 /// A folder of traces.
 #[derive(Debug)]
 pub struct FolderStore {
     dir: PathBuf,
     durability: Durability,
-    keys: Option<Keys>,
+    snapshots: SnapshotFiles,
     held: Mutex<HashMap<String, Arc<Mutex<Held>>>>,
     /// The sessions that a thread is opening at this moment.
     opening: Mutex<HashMap<String, Arc<Mutex<()>>>>,
@@ -61,12 +56,13 @@ impl FolderStore {
     ) -> Result<FolderStore, StoreError> {
         fs::create_dir_all(dir).map_err(|error| StoreError::io(dir, &error))?;
         let dir = dir.to_owned();
+        let snapshots = SnapshotFiles::new(&dir, keys);
         let held = Mutex::default();
         let seen = Seen::default();
         let ledger = FolderLedger::new(&dir, durability);
         let opening = Mutex::default();
         let marks = ChainMarks::among(&dir, durability);
-        Ok(FolderStore { dir, durability, keys, held, opening, seen, marks, ledger })
+        Ok(FolderStore { dir, durability, snapshots, held, opening, seen, marks, ledger })
     }
 
     /// Returns the path of a session's file.
@@ -79,10 +75,6 @@ impl FolderStore {
             check_id(session)?;
         }
         Ok(self.dir.join(format!("{session}.jsonl")))
-    }
-
-    fn snapshot_path(&self, session: &str) -> PathBuf {
-        self.dir.join(format!("{session}.snapshot"))
     }
 
     /// Returns the session's locked file, and opens it if this process does not have it.
@@ -194,7 +186,7 @@ impl FolderStore {
     }
 
     fn read(&self, session: &str, held: &mut Held) -> Result<StoredStart, StoreError> {
-        let (snapshot, mut distrusted) = self.taken(session);
+        let (snapshot, mut distrusted) = self.snapshots.taken(session);
         if let Some((taken, reading)) = snapshot {
             if held.ends_at(&reading) {
                 let records = held.read(session, reading)?;
@@ -205,50 +197,6 @@ impl FolderStore {
         }
         let records = held.read(session, FilePosition::default())?;
         Ok(StoredStart { head: held.head, snapshot: None, distrusted, records })
-    }
-
-    /// Returns the snapshot of a session with the position in its file where the trace continues,
-    /// and whether a snapshot was rejected.
-    fn taken(&self, session: &str) -> (Option<(SessionSnapshot, FilePosition)>, bool) {
-        let mut bytes = Vec::new();
-        let read = File::open(self.snapshot_path(session))
-            .and_then(|mut file| file.read_to_end(&mut bytes));
-        if read.is_err() {
-            return (None, false);
-        }
-        let taken = self.trusted(session, &bytes);
-        let distrusted = taken.is_none() && self.keys.is_some();
-        (taken, distrusted)
-    }
-
-    fn trusted(&self, session: &str, bytes: &[u8]) -> Option<(SessionSnapshot, FilePosition)> {
-        let (header, bytes) = bytes.split_at_checked(HEADER)?;
-        let rest = header.strip_prefix(MAGIC)?;
-        let version = u64::from_be_bytes(rest[..8].try_into().ok()?);
-        let hash = rest[8..40].try_into().ok()?;
-        let offset = u64::from_be_bytes(rest[72..80].try_into().ok()?);
-        let said = [&rest[72..80], bytes].concat();
-        let keys = self.keys.as_ref()?;
-        keys.bears(session, (version, &hash), &said, &rest[40..72]).then(|| {
-            let head = Head { first: 0, version, hash };
-            (
-                SessionSnapshot { version, hash, bytes: bytes.to_vec() },
-                FilePosition { offset, head },
-            )
-        })
-    }
-
-    /// Writes a snapshot. It is optional: if this fails, the session is resumed from its records.
-    fn keep_snapshot(&self, session: &str, held: &Held, bytes: &[u8]) {
-        let Some(keys) = &self.keys else { return };
-        let offset = held.len.to_be_bytes();
-        let head = &held.head;
-        let tag = keys.tag(session, (head.version, &head.hash), &[&offset[..], bytes].concat());
-        let version = head.version.to_be_bytes();
-        let file = [&MAGIC[..], &version, &head.hash, &tag, &offset, bytes].concat();
-        let draft = self.dir.join(format!(".{session}.snapshot"));
-        let written = fs::write(&draft, file);
-        let _ = written.and_then(|()| fs::rename(&draft, self.snapshot_path(session)));
     }
 
     fn append(
@@ -266,7 +214,7 @@ impl FolderStore {
         }
         held.append(&lines, head, self.durability != Durability::Off)?;
         if let Some(bytes) = commit.snapshot {
-            self.keep_snapshot(session, held, bytes);
+            self.snapshots.keep(session, held, bytes);
         }
         Ok(())
     }
@@ -366,7 +314,7 @@ impl Store for FolderStore {
             return Ok((None, false));
         }
         check_id(session)?;
-        let (taken, distrusted) = self.taken(session);
+        let (taken, distrusted) = self.snapshots.taken(session);
         Ok((taken.map(|(taken, _)| taken), distrusted))
     }
 
@@ -381,7 +329,7 @@ impl Store for FolderStore {
 
     fn audit(&self) -> Result<Vec<String>, StoreError> {
         // A folder of exported traces is not a store: it has neither a key nor a ledger.
-        let is_store = self.keys.is_some() || self.ledger.path().exists();
+        let is_store = self.snapshots.is_keyed() || self.ledger.path().exists();
         if is_store {
             let mut found = audit(self)?;
             let ids = self.sessions()?;
@@ -474,7 +422,7 @@ impl Store for FolderStore {
         check_snapshot(&records[place], before)?;
         let fail = |error| StoreError::io(&path, &error);
         // The file position in the snapshot is no longer valid. The snapshot record replaces it.
-        let _ = fs::remove_file(self.snapshot_path(session));
+        self.snapshots.remove(session);
         let draft = self.dir.join(format!(".{session}.jsonl"));
         let mut new = Held::draft(&draft)?;
         for record in &records[place..] {
@@ -505,7 +453,7 @@ impl Store for FolderStore {
             locked.say(time, LedgerEntry::Removed, session)?;
         }
         drop(locked);
-        let _ = fs::remove_file(self.snapshot_path(session));
+        self.snapshots.remove(session);
         self.marks.remove(session);
         fs::remove_file(&path).map_err(|error| StoreError::io(&path, &error))?;
         self.seen.forget(session);
