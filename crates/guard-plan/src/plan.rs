@@ -10,18 +10,24 @@ mod children;
 mod contract;
 mod expr;
 mod forms;
+mod history;
 mod proof;
 mod result;
 mod session;
+mod sources;
 mod tool;
+mod types;
 
 pub use contract::*;
 pub use expr::*;
 pub use forms::*;
+pub use history::*;
 pub use proof::*;
 pub use result::*;
 pub use session::*;
+pub use sources::*;
 pub use tool::*;
+pub use types::*;
 
 use crate::builtin::Builtin;
 use serde::{Deserialize, Serialize};
@@ -139,136 +145,6 @@ pub struct Plan {
     pub proofs: Vec<Proof>,
 }
 
-/// One type with its refinements (language reference §4).
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
-pub enum TypeDef {
-    /// `bool`.
-    Bool,
-    /// `int in min..=max`.
-    Int {
-        /// The minimum value.
-        min: Option<i64>,
-        /// The maximum value.
-        max: Option<i64>,
-    },
-    /// `decimal in min..=max`, in units of 10⁻⁶.
-    Decimal {
-        /// The minimum value.
-        min: Option<i64>,
-        /// The maximum value.
-        max: Option<i64>,
-    },
-    /// `string max N matches /re/`.
-    String {
-        /// The maximum number of characters.
-        max_chars: Option<u64>,
-        /// The maximum number of bytes.
-        max_bytes: Option<u64>,
-        /// The patterns. Each of them must match somewhere in the string.
-        patterns: Vec<RegexId>,
-    },
-    /// `path`.
-    Path,
-    /// `url`.
-    Url,
-    /// `duration in min..=max`.
-    Duration {
-        /// The minimum value.
-        min: Option<Millis>,
-        /// The maximum value.
-        max: Option<Millis>,
-    },
-    /// `time`, in RFC 3339 unless a format (a subset of `%Y-%m-%d %H:%M:%S`) is given.
-    Time {
-        /// The format.
-        format: Option<String>,
-    },
-    /// An enum.
-    Enum {
-        /// The name of the enum.
-        name: String,
-        /// The names of the variants. A value is an index.
-        variants: Vec<String>,
-    },
-    /// A record.
-    Record {
-        /// The name of the record.
-        name: String,
-        /// The fields of the record.
-        fields: Vec<Field>,
-    },
-    /// One of several records, distinguished by a member with a literal text; only in contracts.
-    Union {
-        /// The name of the union.
-        name: String,
-        /// The member that distinguishes the cases.
-        tag: String,
-        /// The cases of the union.
-        cases: Vec<UnionCase>,
-    },
-    /// `list<T> max N`.
-    List {
-        /// The element type.
-        of: TypeId,
-        /// The maximum number of elements.
-        max: Option<u64>,
-    },
-    /// `set<T> max N`.
-    Set {
-        /// The element type.
-        of: TypeId,
-        /// The maximum number of elements.
-        max: Option<u64>,
-    },
-    /// `map<K, T> max N`.
-    Map {
-        /// The type of the keys, if they are not strings: `bool`, `int` or an enum. A value stores
-        /// its keys as texts.
-        key: Option<TypeId>,
-        /// The type of the values.
-        of: TypeId,
-        /// The maximum number of entries.
-        max: Option<u64>,
-    },
-    /// `T?`.
-    Option {
-        /// The type of the value if it is present; never an option itself.
-        of: TypeId,
-    },
-    /// `json`: passed through and measured.
-    Json,
-    /// `command`: a text that a shell runs.
-    Command,
-}
-
-/// A case of a union.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct UnionCase {
-    /// The literal text of the tag member.
-    pub tag: String,
-    /// The record with the other members.
-    pub ty: TypeId,
-}
-
-/// A parameter, a record field or a fact column.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Field {
-    /// The name in JSON.
-    pub name: String,
-    /// The type.
-    pub ty: TypeId,
-    /// True if the value is secret and never leaves the kernel in clear text.
-    pub secret: bool,
-    /// The `///` text.
-    pub doc: String,
-}
-
 /// A state variable.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -381,84 +257,6 @@ pub struct Invariant {
     pub reads: Vec<VarId>,
 }
 
-/// A past-time temporal operator over state, stepped after each settled call.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Monitor {
-    /// The temporal operator.
-    pub op: TemporalOp,
-    /// The operand; the left operand of `since`.
-    pub of: Expr,
-    /// The right operand of `since`.
-    pub trigger: Option<Expr>,
-}
-
-/// Past-time temporal operators.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
-pub enum TemporalOp {
-    /// The operand is true now or was true at some earlier step.
-    Once,
-    /// The operand is true now and was true at every earlier step.
-    Historically,
-    /// The operand was true at the previous step; false at the first step.
-    Previous,
-    /// `p since q`: q was true at some step up to now, and p at every later step.
-    Since,
-}
-
-/// A memory of the argument values with which a tool has succeeded.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct SuccessIndex {
-    /// The tool.
-    pub tool: ToolId,
-    /// The parameters that form the key, ascending.
-    pub params: Vec<u32>,
-}
-
-/// A memory of the times at which a tool's calls were settled, for counts of recent calls.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Window {
-    /// The tool.
-    pub tool: ToolId,
-    /// True if failures are counted rather than successes.
-    pub failures: bool,
-    /// The size of the window.
-    pub size: WindowSize,
-}
-
-/// The size of a window over the settled calls of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
-pub enum WindowSize {
-    /// The calls that were settled at most this many milliseconds ago.
-    Within(Millis),
-    /// The calls of this tool among this many most recently settled calls of any tool; 1 to
-    /// [`MAX_LAST_CALLS`].
-    Last(u32),
-}
-
-/// The maximum N of `within last N calls`.
-pub const MAX_LAST_CALLS: u32 = 1_000;
-
-impl WindowSize {
-    /// Returns true if every call in this window is also in the other one, in every session.
-    pub fn is_within(self, other: WindowSize) -> bool {
-        match (self, other) {
-            (WindowSize::Within(age), WindowSize::Within(other)) => age <= other,
-            (WindowSize::Last(count), WindowSize::Last(other)) => count <= other,
-            _ => false,
-        }
-    }
-}
-
 /// A relation that is filled from trusted input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -475,49 +273,4 @@ pub struct Fact {
     /// True if a further row is not learned and halts the session when the fact is full. Otherwise
     /// the oldest row is removed.
     pub halts: bool,
-}
-
-/// The source positions of a plan's rules. They are stored beside the plan and are not part of its hash.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Sources {
-    /// The file names as given to the compiler, relative to the project, with `/`.
-    pub files: Vec<String>,
-    /// The positions, one for each [`SpanId`].
-    pub spans: Vec<SourceSpan>,
-    /// The changes that the optimizer made to rules, for explanations.
-    pub rewrites: Vec<Rewrite>,
-}
-
-/// One change of the optimizer. It changes no verdict, reason or state.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Rewrite {
-    /// The name of the tool whose rule was changed; none if the rule does not belong to a tool.
-    pub tool: Option<String>,
-    /// The passes that made the change, in order: `fold`, `order`.
-    pub passes: Vec<String>,
-    /// The rule as written.
-    pub before: String,
-    /// The rule that is decided instead; empty if the rule is dropped.
-    pub after: String,
-}
-
-/// A range in a source file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct SourceSpan {
-    /// Index into [`Sources::files`].
-    pub file: u32,
-    /// The line of the first character, from 1.
-    pub line: u32,
-    /// The column of the first character, from 1.
-    pub column: u32,
-    /// The line of the end.
-    pub end_line: u32,
-    /// The column after the last character.
-    pub end_column: u32,
 }
