@@ -4,18 +4,21 @@
 //! members are ignored. Every problem is reported, up to a limit. The caller runs the regular
 //! expressions.
 
+mod forms;
+mod problems;
+mod refine;
+mod scalars;
+
+pub use forms::coerced;
+pub use problems::{DecodeProblem, MAX_PROBLEMS};
+
 use crate::builtin::is_unreadable;
 use crate::json::Json;
 use crate::plan::{Coercion, Field, RegexId, TakenForms, TypeDef, TypeId, UnionCase};
 use crate::render;
-use crate::url::Url;
 use crate::value::Value;
-use crate::{decimal, path, time};
+use problems::{PathStep, Trail};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-
-/// The maximum number of problems that are reported for one value.
-pub const MAX_PROBLEMS: usize = 32;
 
 /// The problem of a text that imitates an unreadable element of an extractor. Only the guard may
 /// use such a text; otherwise a caller could name the element.
@@ -23,25 +26,6 @@ const UNREADABLE: &str = "is reserved for unreadable values; only the guard itse
 
 /// The limits of a decimal, which follow a number outside of them in a message.
 const NOT_EXACT: &str = " (a decimal has at most six places, and lies within ±9.2 · 10¹²)";
-
-/// A problem of a value: its path and a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DecodeProblem {
-    /// The path to the value, such as `items[2].price`; empty for the whole value.
-    pub path: String,
-    /// The problem, and what was expected.
-    pub message: String,
-}
-
-impl fmt::Display for DecodeProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.path.is_empty() {
-            f.write_str(&self.message)
-        } else {
-            write!(f, "`{}`: {}", self.path, self.message)
-        }
-    }
-}
 
 /// A decoder from JSON to typed values: the plan's types and the options of decoding.
 #[derive(Clone, Copy)]
@@ -56,66 +40,6 @@ pub struct Decoder<'a> {
     pub coercions: &'a [Coercion],
     /// Returns true if a regular expression of the plan matches somewhere in a string.
     pub matches: &'a dyn Fn(RegexId, &str) -> bool,
-}
-
-/// One step of the path to a problem.
-#[derive(Clone, Copy)]
-enum PathStep<'s> {
-    Field(&'s str),
-    Index(usize),
-    Key(&'s str),
-}
-
-/// The path to the current value, and the problems so far.
-#[derive(Default)]
-struct Trail<'s> {
-    steps: Vec<PathStep<'s>>,
-    problems: Vec<DecodeProblem>,
-    /// True inside of a secret, where values are not shown.
-    secret: bool,
-}
-
-impl<'s> Trail<'s> {
-    fn problem(&mut self, message: String) {
-        if self.problems.len() < MAX_PROBLEMS {
-            self.problems.push(DecodeProblem { path: way(&self.steps), message });
-        }
-    }
-
-    /// Reports a problem because of which there is no value.
-    fn refused<T>(&mut self, message: String) -> Option<T> {
-        self.problem(message);
-        None
-    }
-
-    /// Takes one step, runs the function, and goes back.
-    fn at<T>(&mut self, step: PathStep<'s>, go: impl FnOnce(&mut Self) -> T) -> T {
-        // The keys of a secret map are as secret as its values.
-        self.steps.push(match step {
-            PathStep::Key(_) if self.secret => PathStep::Key(render::SECRET),
-            step => step,
-        });
-        let result = go(self);
-        self.steps.pop();
-        result
-    }
-}
-
-fn way(steps: &[PathStep<'_>]) -> String {
-    let mut out = String::new();
-    for step in steps {
-        match step {
-            PathStep::Field(name) => {
-                if !out.is_empty() {
-                    out.push('.');
-                }
-                out.push_str(&render::cut(name, 60));
-            }
-            PathStep::Index(index) => out.push_str(&format!("[{index}]")),
-            PathStep::Key(key) => out.push_str(&format!("[\"{}\"]", render::cut(key, 60))),
-        }
-    }
-    out
 }
 
 impl Decoder<'_> {
@@ -141,7 +65,7 @@ impl Decoder<'_> {
     ) -> Result<Value, Vec<DecodeProblem>> {
         let mut trail = Trail::default();
         let value = self.value(ty, forms, json, &mut trail);
-        finish(value, trail)
+        trail.finish(value)
     }
 
     /// Decodes the values of a tool's parameters from an object.
@@ -156,7 +80,7 @@ impl Decoder<'_> {
     ) -> Result<Vec<Value>, Vec<DecodeProblem>> {
         let mut trail = Trail::default();
         let values = self.fields(None, None, params, json, "parameter", &mut trail);
-        finish(values, trail)
+        trail.finish(values)
     }
 
     /// Decodes the value of one parameter; `None` if it is absent.
@@ -171,7 +95,7 @@ impl Decoder<'_> {
     ) -> Result<Value, Vec<DecodeProblem>> {
         let mut trail = Trail::default();
         let value = self.field(param, &TakenForms::OWN, json, &mut trail);
-        finish(value, trail)
+        trail.finish(value)
     }
 
     /// Decodes the fields of a record, or of a case of a union with this tag.
@@ -295,49 +219,6 @@ impl Decoder<'_> {
         }
     }
 
-    /// Decodes a scalar in its own form. The error has a message if it says more than the type
-    /// does.
-    fn scalar(&self, def: &TypeDef, json: &Json) -> Result<Value, Option<String>> {
-        match (def, json) {
-            (_, Json::String(text)) => self.of_text(def, text),
-            (TypeDef::Bool, Json::Bool(value)) => Ok(Value::Bool(*value)),
-            (TypeDef::Int { .. }, _) => int(json).map(Value::Int).ok_or(None),
-            (TypeDef::Decimal { .. }, _) => exact(json).map(Value::Decimal).ok_or(None),
-            (TypeDef::Duration { .. }, _) => int(json).map(Value::Duration).ok_or(None),
-            _ => Err(None),
-        }
-    }
-
-    /// Decodes a scalar that is written as a string. The error has a message if it says more than
-    /// the type does.
-    fn of_text(&self, def: &TypeDef, text: &str) -> Result<Value, Option<String>> {
-        match def {
-            TypeDef::String { .. } if is_unreadable(text) => Err(Some(UNREADABLE.into())),
-            TypeDef::String { .. } | TypeDef::Command => Ok(Value::String(text.into())),
-            TypeDef::Path => {
-                let path = path::normalise(self.workspace, text);
-                path.map(|path| Value::Path(path.into())).map_err(|why| Some(why.to_string()))
-            }
-            TypeDef::Url => {
-                let url = Url::parse(text);
-                url.map(|url| Value::Url(Box::new(url))).map_err(|why| Some(why.to_string()))
-            }
-            TypeDef::Duration { .. } => time::parse_duration(text).map(Value::Duration).ok_or(None),
-            TypeDef::Time { format: None } => {
-                time::parse_rfc3339(text).map(Value::Time).ok_or(None)
-            }
-            TypeDef::Time { format: Some(format) } => {
-                time::parse_format(format, text).map(Value::Time).ok_or(None)
-            }
-            TypeDef::Enum { variants, .. } => variants
-                .iter()
-                .position(|variant| variant == text)
-                .map(|index| Value::Enum(index as u32))
-                .ok_or(None),
-            _ => Err(None),
-        }
-    }
-
     fn composite<'s>(
         &'s self,
         ty: TypeId,
@@ -443,30 +324,6 @@ impl Decoder<'_> {
     }
 }
 
-/// Returns the value, unless there were problems.
-fn finish<T>(value: Option<T>, trail: Trail<'_>) -> Result<T, Vec<DecodeProblem>> {
-    match value {
-        Some(value) if trail.problems.is_empty() => Ok(value),
-        _ => Err(trail.problems),
-    }
-}
-
-fn int(json: &Json) -> Option<i64> {
-    match json {
-        Json::Int(number) => Some(*number),
-        Json::Number(text) if **text == *"-0" => Some(0),
-        _ => None,
-    }
-}
-
-fn exact(json: &Json) -> Option<i64> {
-    match json {
-        Json::Int(number) => number.checked_mul(crate::value::DECIMAL_ONE),
-        Json::Number(text) => decimal::parse(text),
-        _ => None,
-    }
-}
-
 /// Returns true if a parameter or field is secret, or if its type contains secrets.
 pub fn is_secret(types: &[TypeDef], field: &Field) -> bool {
     field.secret || holds_secrets(types, field.ty)
@@ -506,11 +363,6 @@ fn unknown(what: &str, key: &str, fields: &[Field]) -> String {
         }
     }
 }
-
-mod forms;
-mod refine;
-
-pub use forms::coerced;
 
 #[cfg(test)]
 mod tests;
