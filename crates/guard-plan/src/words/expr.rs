@@ -1,14 +1,16 @@
-//! Expressions of a plan in the author's notation.
+//! Expressions of a plan in the author's notation. What names need of types is in `types`.
+
+mod types;
 
 use super::duration;
-use super::ty::{element, open};
+use super::ty::open;
 use crate::builtin::Builtin;
-use crate::origin::Origin;
 use crate::plan::{
     ArithOp, ClockPart, CompareOp, Expr, Message, Node, NodeId, Part, Plan, QuantifierOp, Range,
     TemporalOp, Tool, TypeDef, TypeId, UrlPart, WindowSize,
 };
 use crate::{decimal, render};
+use types::TypeHint;
 
 /// The context of the names in an expression: the plan, and the tool whose parameters it reads.
 #[derive(Clone, Copy)]
@@ -48,16 +50,6 @@ pub fn template(message: &Message) -> String {
             Part::Value(show) => format!("{{{}}}", show.label),
         })
         .collect()
-}
-
-const WEEKDAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
-
-/// Partial type information, enough to name a variant.
-#[derive(Clone, Copy)]
-enum TypeHint {
-    Type(TypeId),
-    Weekday,
-    Origin,
 }
 
 struct Printer<'a> {
@@ -361,121 +353,10 @@ impl Printer<'_> {
     fn unit(&self, id: u32) -> &str {
         self.shows.plan.units.get(id as usize).map_or("?", |u| u.name.as_str())
     }
-
-    fn field(&self, record: NodeId, field: u32) -> String {
-        let named =
-            self.ty(record).and_then(|id| self.record_field(id, field)).map(|(name, _)| name);
-        named.unwrap_or_else(|| format!("field {}", field + 1))
-    }
-
-    fn record_field(&self, id: TypeId, field: u32) -> Option<(String, TypeId)> {
-        match self.shows.plan.types.get(open(self.shows.plan, id) as usize)? {
-            TypeDef::Record { fields, .. } => {
-                fields.get(field as usize).map(|f| (f.name.clone(), f.ty))
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns the type of a node, if it is easily known.
-    fn ty(&self, id: NodeId) -> Option<TypeId> {
-        let plan = self.shows.plan;
-        match self.nodes.get(id as usize)? {
-            Node::Param(n) => Some(self.shows.tool?.params.get(*n as usize)?.ty),
-            Node::State(var) => Some(plan.state.get(*var as usize)?.ty),
-            Node::Field(record, field) => {
-                self.record_field(self.ty(*record)?, *field).map(|(_, ty)| ty)
-            }
-            Node::Index(collection, _) => element(plan, self.ty(*collection)?),
-            Node::Row(fact, _) => Some(plan.facts.get(*fact as usize)?.row),
-            Node::Unwrap(operand) | Node::Else(operand, _) => self.ty(*operand),
-            Node::If(_, then, _) => self.ty(*then),
-            Node::LastArg(tool, n) => {
-                Some(plan.tools.get(*tool as usize)?.params.get(*n as usize)?.ty)
-            }
-            Node::LastResult(tool) => plan.tools.get(*tool as usize)?.returns,
-            Node::FromKey(_, ty) => Some(*ty),
-            Node::Quantified { op: QuantifierOp::First, over, binders, .. } => {
-                self.bound_ty(over, binders, binders.len().checked_sub(1)?)
-            }
-            Node::Result => self.shows.tool?.returns,
-            Node::Local(slot) => self.quantified_ty(*slot).or_else(|| {
-                let bound = |range: &&Range| range.binders.last() == Some(slot);
-                let over = &self.shows.ranges.iter().find(bound)?.over;
-                let root = NodeId::try_from(over.0.len().checked_sub(1)?).ok()?;
-                element(plan, Printer { shows: self.shows, nodes: &over.0 }.ty(root)?)
-            }),
-            _ => None,
-        }
-    }
-
-    /// Returns the type of the variable that a quantifier binds.
-    fn quantified_ty(&self, slot: u32) -> Option<TypeId> {
-        self.nodes.iter().find_map(|node| match node {
-            Node::Quantified { over, binders, .. } => {
-                self.bound_ty(over, binders, binders.iter().position(|b| *b == slot)?)
-            }
-            _ => None,
-        })
-    }
-
-    /// Returns the type of the binder at an index.
-    fn bound_ty(&self, over: &[NodeId], binders: &[u32], at: usize) -> Option<TypeId> {
-        let plan = self.shows.plan;
-        let over = if over.len() == binders.len() { over.get(at) } else { over.first() };
-        match self.nodes.get(*over? as usize) {
-            Some(Node::Rows(fact)) => Some(plan.facts.get(*fact as usize)?.row),
-            _ => element(plan, self.ty(*over?)?),
-        }
-    }
-
-    fn hint(&self, id: NodeId) -> Option<TypeHint> {
-        match self.nodes.get(id as usize)? {
-            Node::Clock(ClockPart::Weekday) => Some(TypeHint::Weekday),
-            Node::Origin(_) | Node::Seen(_) => Some(TypeHint::Origin),
-            _ => self.ty(id).map(TypeHint::Type),
-        }
-    }
-
-    /// Returns the hint for the elements of a collection. An enum is its own hint.
-    fn elements(&self, hint: Option<TypeHint>) -> Option<TypeHint> {
-        match hint {
-            Some(TypeHint::Type(id)) => {
-                Some(TypeHint::Type(element(self.shows.plan, id).unwrap_or(id)))
-            }
-            other => other,
-        }
-    }
-
-    fn variant(&self, variant: u32, hint: Option<TypeHint>) -> String {
-        let named = match hint {
-            Some(TypeHint::Weekday) => WEEKDAYS.get(variant as usize).map(|day| (*day).to_owned()),
-            Some(TypeHint::Origin) => {
-                Origin::NAMES.get(variant as usize).map(|origin| (*origin).to_owned())
-            }
-            Some(TypeHint::Type(id)) => {
-                let plan = self.shows.plan;
-                let id = element(plan, id).unwrap_or(id);
-                match plan.types.get(open(plan, id) as usize) {
-                    Some(TypeDef::Enum { variants, .. }) => {
-                        variants.get(variant as usize).map(|v| word(v))
-                    }
-                    _ => None,
-                }
-            }
-            None => None,
-        };
-        named.unwrap_or_else(|| format!("variant {}", variant + 1))
-    }
 }
 
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.escape_debug())
-}
-
-fn word(text: &str) -> String {
-    let plain = !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if plain { text.to_owned() } else { quoted(text) }
 }
 
 /// Returns a name for a bound variable, because the plan has no names for them: `x`, `y`, `z`,
