@@ -5,9 +5,14 @@
 //! writes and searches. It has a line for the words of each prompt, and marks for its dates and
 //! numbers: `@2024-05-03`, `@--05-03` for a day without a year, `#1250.5`.
 
+mod date_cursor;
+mod date_parts;
 mod dates;
+mod number_parts;
 mod numbers;
 mod numerals;
+mod phrases;
+mod scales;
 mod tokens;
 
 use super::eval::{BuiltinResult, confused, two_texts};

@@ -2,7 +2,7 @@
 //! time, a range, a version, a name, a url).
 
 use super::super::extract::UNITS;
-use super::numbers::scale_of;
+use super::scales::scale_of;
 use super::tokens::PromptToken;
 use crate::decimal;
 
