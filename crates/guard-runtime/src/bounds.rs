@@ -57,6 +57,8 @@ fn measured(
     measure: SessionMeasure,
 ) -> Option<i128> {
     let flying = || {
+        // A flight is known by its number, which the kernel assigns; a host may use the id of a
+        // settled call again.
         let flights = session.flights.iter().map(|flight| &**flight);
         flights.filter(move |flight| settled.is_none_or(|(ended, _)| flight.number != ended.number))
     };
@@ -64,6 +66,7 @@ fn measured(
         SessionMeasure::State(var) => match after(session, settled, var)? {
             Value::Bool(truth) => i128::from(truth),
             Value::Int(number) | Value::Decimal(number) => i128::from(number),
+            // A value that is not a number fits no bound, so the bound counts as broken.
             _ => return None,
         },
         SessionMeasure::Size(var) => match after(session, settled, var)? {
@@ -111,6 +114,7 @@ pub(crate) fn after(
     {
         return Some(written.clone());
     }
+    // Writing a part takes its value out of the draft, and the settlement still needs that value.
     let mut draft = flight.draft.clone();
     for part in 0..draft.parts.len() {
         if draft.parts[part].var == var && !draft.write_part(part, &mut value) {

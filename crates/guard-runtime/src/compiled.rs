@@ -81,6 +81,7 @@ impl CompiledPlan {
     ) -> Result<CompiledPlan, KernelError> {
         let plan = loaded.plan();
         let regexes = plan.regexes.iter().map(|pattern| {
+            // Nested counts make a short pattern compile to gigabytes, and a plan may be hostile.
             let regex = RegexBuilder::new(pattern).size_limit(REGEX_BYTES).build();
             regex.map_err(|error| KernelError::Regex(pattern.clone(), error.to_string()))
         });

@@ -110,6 +110,8 @@ fn same(value: &Value, json: &Json) -> Option<bool> {
     Some(match (value, json) {
         (Value::String(text) | Value::Path(text), Json::String(other)) => text == other,
         (Value::Url(url), Json::String(other)) => url.text == *other,
+        // The number is read from its text, because a float would make different 20-digit ids
+        // equal.
         (Value::Int(int), Json::Int(_) | Json::Number(_)) => json.to_string().parse() == Ok(*int),
         (Value::Decimal(units), Json::Int(_) | Json::Number(_)) => {
             decimal::parse(&json.to_string()) == Some(*units)

@@ -31,6 +31,7 @@ pub(crate) fn decide(
     let mut findings = FoundReasons::default();
     let decision = DecisionResources::default();
     let context = Context::new(compiled, session, &decision, answers);
+    // A host clock that steps back must not revive an expired approval.
     let context = Context { now: session.now.max(proposal.now), ..context };
     if let Some(halt) = &session.halted {
         let message = format!("the session is halted: {}", halt.message);
@@ -100,6 +101,7 @@ fn decide_tool(
     if !findings.replacements.is_empty() && !cx.compiled.plan().shadow {
         flight.instead = transform::rewritten(call.tool, json, &findings.replacements);
     }
+    // cx|A guard in shadow allows a call that has reasons, so that call settles, too.
     if findings.reasons.is_empty() || cx.compiled.plan().shadow {
         keep(cx, call, &decoded, flight);
     }
@@ -118,6 +120,8 @@ fn keep(cx: &Context<'_>, call: DecidedCall<'_>, args: &Decoded<'_>, flight: &mu
     }
     let retained = call.ready.retains.iter().zip(args.values());
     let value = |(read, arg): (&bool, &Val<'_>)| {
+        // Every argument keeps the position of its parameter, so one that no rule reads becomes
+        // none.
         if *read { arg.clone().into_value() } else { Value::None }
     };
     flight.args.extend(retained.map(value));
@@ -146,6 +150,7 @@ fn undeclared(
         }
         _ => {}
     }
+    // The agent chooses the name, and the message goes to a person and into the record.
     let shown = render::cut(name, 100);
     let message = format!("the guard declares no tool `{shown}`");
     let mut reason = cx.reason_at(Code::UnknownTool, &shown, None, message);

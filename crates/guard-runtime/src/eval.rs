@@ -40,6 +40,8 @@ impl<'a> Context<'a> {
 
     /// Evaluates an expression to an owned value, which does not borrow from the data it reads.
     pub fn eval_shown(&self, expr: &CompiledExpr) -> Result<Value, Fault> {
+        // The expression may live shorter than `'a`: a context is covariant, so it is shortened
+        // instead.
         fn eval(cx: Context<'_>, expr: &CompiledExpr) -> Result<Value, Fault> {
             shorter(cx, expr).map(Val::into_value)
         }
@@ -433,6 +435,7 @@ fn field(value: Val<'_>, index: usize) -> Evaluated<'_> {
             fields.get(index).map(Val::from_value).ok_or_else(missing)
         }
         Val::Own(Value::Record(mut fields)) if index < fields.len() => {
+            // The owned record is dropped here, so the order of its other fields does not matter.
             Ok(Val::own(fields.swap_remove(index)))
         }
         _ => Err(missing()),

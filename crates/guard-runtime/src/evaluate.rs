@@ -21,6 +21,7 @@ pub(crate) fn evaluate(
     now: Millis,
     world: &mut dyn World,
 ) -> Result<Value, Fault> {
+    // An expression of another plan may hold indexes that this plan does not have.
     compiled.loaded().admits(expr).map_err(foreign)?;
     let decision = DecisionResources::default();
     let answers = WorldAnswers::new(world);

@@ -48,6 +48,8 @@ pub(crate) fn memory(providers: &Providers, start: Millis) -> FeedbackMemory {
         providers: vec![Provider::default(); providers.all.len()].into(),
         created: (0..providers.created.len() as u32).collect(),
         edges: vec![Edge::default(); providers.edges.len()].into(),
+        // Each edge counts as false before the first judgement, so that judgement evaluates every
+        // edge.
         stale: (0..edges).filter(|edge| !providers.always.contains(edge)).collect(),
         ..FeedbackMemory::default()
     };
@@ -88,6 +90,7 @@ pub(crate) fn judge(
         woken.sort_unstable();
         woken.dedup();
         let spoke = speak(compiled, session, &mut memory, &woken, &decision, answers, &mut round);
+        // A trigger of a file is used up only when its provider speaks (semantics §10).
         let used = |at: &u32| spoke.contains(&compiled.feedback.created[*at as usize].0);
         memory.created.retain(|at| !(there.contains(at) && used(at)));
     }
@@ -122,6 +125,8 @@ fn by_file(
     let exists = |at: &u32| {
         let (id, file) = compiled.feedback.created[*at as usize];
         let place = &session.paths[file as usize];
+        // Only an opened session knows its workspace, so the compiler cannot refuse every such
+        // path.
         if !path::within(place, &session.workspace) {
             let written = &compiled.plan().paths[file as usize];
             let message = format!("`{written}` is outside the workspace");
@@ -160,6 +165,8 @@ fn by_edge(
                 }
             }
             Err(fault) => {
+                // After a fault there is no current value, so the next judgement tries again
+                // whatever has changed.
                 memory.stale.insert(edge);
                 let message = format!("its trigger cannot be evaluated: {fault}");
                 round.fault(compiled.plan(), *id, message);
@@ -209,9 +216,12 @@ fn speak(
                 round.fault(compiled.plan(), *id, message);
             }
         }
+        // A fault restarts the cadence, too: otherwise the provider would be due again at every
+        // event.
         spoke.push(*id);
         begin(&compiled.feedback.all[*id as usize], memory, *id, session.now);
     }
+    // The sort is stable, and providers are numbered in the order of their names (semantics §10).
     round.delivered.sort_by_key(|message| std::cmp::Reverse(message.severity));
     spoke
 }

@@ -22,6 +22,7 @@ pub(crate) fn admit(session: &mut SessionState, flight: &mut InFlight) {
     }
     draft.approvals.sort_unstable();
     draft.approvals.dedup();
+    // The removal goes from the back, so that the remaining positions stay valid.
     for place in draft.approvals.drain(..).rev() {
         session.approvals.remove(place);
     }

@@ -32,6 +32,7 @@ pub(crate) fn named(by: &str, act: &'static str) -> Result<(), StepError> {
 /// invisible or changes the text direction.
 fn is_seen(name: &str) -> bool {
     let letter = |c: char| {
+        // Unicode counts these Hangul fillers as letters, but they are blank on a screen.
         let filler = matches!(c, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}');
         c.is_alphanumeric() && !filler
     };
@@ -52,6 +53,7 @@ pub(crate) fn approve(
     let (tool, key) = exact_call(compiled, session, approve.tool, approve.args)?;
     session.advance(approve.now);
     let given = session.now;
+    // Without this, unused approvals would accumulate for the life of the session.
     session.approvals.retain(|grant| grant.expires > given);
     session.approvals.push(UnusedApproval {
         tool,
@@ -76,6 +78,7 @@ pub(crate) fn revoke(
 ) -> Result<(), StepError> {
     named(revoke.by, "takes an approval back")?;
     let (tool, key) = exact_call(compiled, session, revoke.tool, revoke.args)?;
+    // The clock is not advanced yet, because an event that ends in an error changes nothing.
     let now = session.now.max(revoke.now);
     let stands = |grant: &UnusedApproval| {
         grant.expires > now && (grant.tool, &grant.key, &*grant.role) == (tool, &key, revoke.role)

@@ -35,6 +35,7 @@ pub(crate) fn open(
 ) -> Result<SessionState, StepError> {
     let mut session = empty(compiled, id, start, workspace)?;
     session.state = initial_state(compiled, &session)?;
+    // The data teaches first, because a temporal operator may read facts in the initial state.
     if let Some(data) = data {
         prompt::start(compiled, &mut session, data);
     }

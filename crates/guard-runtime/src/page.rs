@@ -22,6 +22,7 @@ pub(crate) fn page(
     state: Option<u32>,
     after: u32,
 ) -> Json {
+    // One item more than a page holds tells whether others follow.
     let mut numbers = table.page(state, after, PAGE + 1);
     let more = numbers.len() > PAGE;
     numbers.truncate(PAGE);

@@ -68,6 +68,8 @@ pub(crate) fn disclose(
         for (readers, json, path) in parts {
             let mut texts = Vec::new();
             disclosure::private_texts(json, path, &mut |text| texts.push(text));
+            // An unreadable text is the mark of something that an extractor refused, so it names
+            // nobody.
             let readers =
                 readers.into_iter().filter(|reader| !reader.is_empty() && !is_unreadable(reader));
             let disclosure = Disclosure {
@@ -239,6 +241,7 @@ impl<'a> Context<'a> {
         if !condition.ops().iter().any(|op| op.node().is_some_and(asks)) {
             return;
         }
+        // Another rule may have left a description of another text.
         self.decision.leak.take();
         // A fault has its own reason.
         let found = self.eval_shown(condition).ok().and_then(|_| self.decision.leak.take());

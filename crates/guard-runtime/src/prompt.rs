@@ -34,6 +34,8 @@ pub(crate) fn prompt(
         let text = Value::String(prompt.text.into());
         teach(compiled, session, SourceKind::Prompt, &text, &by, &answers, &mut learned);
     }
+    // The words are seen after the lessons: a rule on a prompt reads what was known before
+    // (semantics §8).
     if compiled.plan().origins {
         learned.notes.extend(session.see_text(prompt.text, Origin::Prompt));
     }
@@ -85,6 +87,7 @@ fn teach(
     let context = Context::new(compiled, session, &decision, answers);
     let context = Context { result: Some(read), ..context };
     let rows = |(rule, ready)| (rule, learn::rows(&context, rule, ready, (&[], &[])));
+    // No lesson reads a row that another lesson of the same event teaches (semantics §4).
     let taught: Vec<(&Learn, Vec<learn::LearnedRow>)> = lessons.map(rows).collect();
     for (rule, rows) in taught {
         learn::take_rows(compiled, session, rule, rows, by, learned);

@@ -13,7 +13,7 @@ use guard_plan::verdict::{Code, Decision, Reason, Verdict};
 pub(crate) struct FoundReasons {
     pub reasons: Vec<Reason>,
     pub shadowed: Vec<Reason>,
-    /// Missing requirements, reported only if nothing else denies or waits.
+    /// The faults of missing values, reported only if nothing else denies or waits.
     missing: Vec<Reason>,
     /// The denies that ask a probe, by index. They are checked last.
     pub postponed: Vec<u32>,
@@ -35,6 +35,8 @@ impl FoundReasons {
         let message = format!("a rule cannot be evaluated: {fault}");
         let reason = cx.reason(Code::EvaluationError, rule, message);
         match fault {
+            // Fault::UnequalLengths|Most often another rule reports the cause, and these faults
+            // would only repeat it (semantics §3).
             Fault::Missing(_) | Fault::UnequalLengths(..) if !rule.shadow => {
                 self.missing.push(reason);
             }
@@ -42,7 +44,7 @@ impl FoundReasons {
         }
     }
 
-    /// Returns the numbers of reasons in effect, in shadow mode and for missing requirements.
+    /// Returns the numbers of reasons in effect, in shadow mode and of missing values.
     pub fn count(&self) -> [usize; 3] {
         [self.reasons.len(), self.shadowed.len(), self.missing.len()]
     }
@@ -56,6 +58,7 @@ impl FoundReasons {
 
     /// Returns true if no reason in effect refuses the call so far.
     pub fn refuse_nothing(&self) -> bool {
+        // A postponed deny may still refuse the call, so no proof may assume yet that it did not.
         self.reasons.is_empty() && self.missing.is_empty() && self.postponed.is_empty()
     }
 

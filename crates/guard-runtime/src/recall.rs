@@ -37,6 +37,7 @@ pub(crate) fn recall(compiled: &CompiledPlan, memory: &[u8]) -> Result<SessionSt
     // A new session of the same workspace provides every shape that does not change.
     let new = open::open(compiled, &session.id, session.start, &session.workspace, None);
     let new = new.map_err(|_| RecallError::Misfit("its workspace"))?;
+    // A kernel stores the workspace normalised, so another spelling did not come from a kernel.
     if new.workspace != session.workspace {
         return Err(RecallError::Misfit("its workspace"));
     }

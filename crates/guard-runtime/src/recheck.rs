@@ -112,6 +112,7 @@ fn check(
     let matches = |id, text: &str| compiled.matches(id, text);
     let decoder = compiled.decoder(&session.workspace, false, &matches);
     let refined = tool.map_or(&[][..], |tool| &compiled.tools[tool as usize].proven.refined);
+    // Parts are not listed here: the type of a part is checked when it is drafted, proved or not.
     for (var, value) in writes.iter().filter(|(var, _)| refined.binary_search(var).is_ok()) {
         checked += 1;
         if let Err(problem) = decoder.conform(compiled.plan().state[*var as usize].ty, value) {

@@ -156,6 +156,8 @@ impl Recorder {
             verdict: Cow::Borrowed(&proposed.verdict),
             asked,
             served: proposed.served.as_ref().map(Cow::Borrowed),
+            // If the call is not served, the session still holds the changes of the last
+            // settlement.
             changes: match proposed.served {
                 Some(_) => self.changes(kernel, session).into(),
                 None => Cow::Borrowed(&[]),
@@ -163,6 +165,7 @@ impl Recorder {
             learned: proposed.learned,
             forgotten: proposed.forgotten,
             halted: proposed.halted,
+            // If the call is refused, the session still holds the charges of the last allowed call.
             charged: match proposed.verdict.decision {
                 Decision::Allow => charges(kernel, &session.charged).into(),
                 _ => Cow::Borrowed(&[]),

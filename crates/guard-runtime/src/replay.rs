@@ -28,6 +28,7 @@ pub fn event(record: &Record) -> Option<Event<'_>> {
             Event::Propose(Proposal { call: call?, tool: &propose.tool, args, now })
         }
         Payload::Settle(settle) => {
+            // A record has null for a call without a result, and both decode alike.
             let result = Some(&*settle.result).filter(|result| !matches!(result, Json::Null));
             let ending = match &settle.unreadable {
                 Some(error) => {

@@ -32,6 +32,7 @@ impl Salt {
 
 impl Debug for Salt {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The salt must not reach a log: with it, marks could be tried against guessed secrets.
         f.write_str("Salt")
     }
 }
@@ -39,6 +40,7 @@ impl Debug for Salt {
 impl Secrets for Salt {
     fn mark(&self, secret: &[u8]) -> Hash {
         let mut hasher = Sha256::new();
+        // The length separates salt and secret, so that no other pair gives the same bytes.
         hasher.update((self.0.len() as u64).to_be_bytes());
         hasher.update(&self.0);
         hasher.update(secret);

@@ -157,6 +157,7 @@ impl Successes {
     /// Returns the successes with one more added.
     pub fn and(before: Option<Successes>, begun: CallStart) -> Successes {
         let earlier = before.map(|before| before.begun);
+        // Calls may settle in another order than the one in which they began.
         let last = earlier.filter(|earlier| earlier.moment > begun.moment).unwrap_or(begun);
         Successes { begun: last, latest: Some(begun) }
     }
@@ -312,6 +313,7 @@ impl SessionState {
     /// proposals.
     pub fn in_flight(&self) -> Vec<&str> {
         let mut flights: Vec<_> = self.flights.iter().collect();
+        // A settlement removes its flight with `swap_remove`, which changes the order.
         flights.sort_by_key(|flight| flight.number);
         flights.into_iter().map(|flight| &*flight.call).collect()
     }

@@ -91,6 +91,8 @@ pub(crate) fn finish(
                 let raw = result.unwrap_or(&Json::Null);
                 private::disclose_undecoded(compiled, session, id, Ok(raw), settled);
             }
+            // A result is seen after its rules, which read what was known before the call
+            // (semantics §8).
             let noted = result.and_then(|json| see(compiled, session, flight.tool, json, &vouched));
             settled.notes.extend(noted);
             end
@@ -179,6 +181,7 @@ fn succeeded<'j>(
     let Some(id) = flight.tool else {
         return (if result.is_ok() { CallEnd::Succeeded } else { CallEnd::Undecoded }, vouched);
     };
+    // The call ran, so its effects are written even if its result does not decode (semantics §4).
     for (var, value) in flight.draft.writes.drain(..) {
         write(session, var, value);
     }
@@ -229,9 +232,11 @@ fn succeeded<'j>(
     };
     let mut kept = None;
     if call.ready.reads_result {
+        // The arguments move into the context and back, because the history may keep them.
         let args = std::mem::take(&mut flight.args);
         let after =
             AfterCall { call, args, result, decision: DecisionResources::default(), answers };
+        // The steps have the order of semantics §4.
         observe::observe(compiled, session, &after, settled);
         stain(session, &call.ready.readings.observes);
         learn::learn(compiled, session, &after, &flight.call, settled);

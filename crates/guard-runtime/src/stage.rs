@@ -1,5 +1,5 @@
-//! The stages of a decision, one module each. They are independent of one another; only `propose`
-//! knows their order.
+//! The stages of a decision, one module each. They are independent of one another; only `decide`
+//! and `hypothesis` know their order.
 
 pub(crate) mod approvals;
 pub(crate) mod arguments;

@@ -107,6 +107,8 @@ pub(crate) fn show(
             }
         }
     }
+    // A transform that faults may protect the agent from any part, so nothing of the result is
+    // shown.
     if withheld {
         settled.shown = Some(Json::string(WITHHELD));
     } else if !changes.is_empty() {
@@ -140,6 +142,7 @@ fn replace(at: &mut Json, path: &[String], value: &Json) {
         return;
     };
     match at {
+        // A path consists of members only, so it continues in every element of a list.
         Json::Array(items) => {
             let only_first = guard_proof::mutant!("a part is changed in the first element");
             let count = if only_first { 1 } else { items.len() };

@@ -316,6 +316,8 @@ impl WorldQuestions for WorldAnswers<'_> {
     }
 
     fn host(&self, name: &str) -> Option<Json> {
+        // The attempts of a decision keep the answer of a probe, so no second question reaches this
+        // point.
         let found = self.world.borrow_mut().probe(name);
         let answered = found.is_some();
         let answer = found.clone().unwrap_or(Json::Null);

@@ -107,6 +107,7 @@ pub(crate) fn conforms(cx: &Context<'_>, path: &str, contract: ContractId) -> Ch
             let unknown = format!("`{name}` conforms to `{contract}`: {why}");
             CheckResult::Unknown(format!("it is unknown whether {unknown}"))
         }
+        // A reference that nobody could check may be wrong.
         Ok(report) if report.state == State::Valid && report.unchecked.is_empty() => {
             CheckResult::Holds
         }

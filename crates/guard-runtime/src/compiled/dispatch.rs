@@ -68,10 +68,12 @@ impl Dispatch {
                 return;
             }
         }
+        // Two names with the same 64-bit hash collide under every seed.
         self.rest.extend(names.iter().map(|(name, id)| (Box::from(*name), *id)));
     }
 
     fn bucket(&self, hash: u64) -> usize {
+        // The slot mixes all bits with the seed, so the names of one bucket spread over the table.
         (((hash >> 32) * self.seeds.len() as u64) >> 32) as usize
     }
 
@@ -85,6 +87,7 @@ impl Dispatch {
         let hash = hash(name);
         let slot = self.slot(hash, self.seeds[self.bucket(hash)]);
         match &self.slots[slot] {
+            // An unknown name also leads to a slot, so only the comparison decides.
             Some((known, id)) if **known == *name => Some(*id),
             _ if self.rest.is_empty() => None,
             _ => self.rest.get(name).copied(),
@@ -94,6 +97,7 @@ impl Dispatch {
 
 /// Hashes eight bytes at a time.
 fn hash(name: &str) -> u64 {
+    // The length is part of the hash, because the last word is padded with zeros.
     let mut hash = (name.len() as u64).wrapping_mul(MIX);
     let mut take = |word: u64| {
         let mixed = (hash ^ word).wrapping_mul(MIX);

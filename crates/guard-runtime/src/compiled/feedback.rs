@@ -102,6 +102,7 @@ impl PreparedProvider {
             _ => None,
         });
         PreparedProvider {
+            // Of several cadences of one kind, the shortest is due whenever a longer one is.
             calls: calls.min(),
             every: every.min(),
             when: feedback.blocks.iter().map(|block| CompiledExpr::optional(&block.when)).collect(),

@@ -22,6 +22,8 @@ pub(crate) struct Screen {
 pub(super) fn split(tool: &Tool, regexes: &[String]) -> (Box<[u32]>, Box<[Screen]>) {
     let mut asked: BTreeMap<u32, Vec<(u32, &str)>> = BTreeMap::new();
     for (place, deny) in (0..).zip(&tool.denies) {
+        // Only a condition that is nothing but one match qualifies: within a larger one, the match
+        // alone decides nothing.
         if let [Node::Param(param), Node::Matches(0, regex)] = deny.condition.0.as_slice() {
             let pattern = regexes.get(*regex as usize).map_or("", String::as_str);
             asked.entry(*param).or_default().push((place, pattern));

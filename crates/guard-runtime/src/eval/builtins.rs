@@ -31,6 +31,8 @@ impl<'a> Context<'a> {
                     return Ok(None);
                 };
                 Ok(Some(Val::Bool(match builtin {
+                    // Every text begins and ends with the empty text, so an empty name would pass
+                    // every such rule.
                     Builtin::StartsWith => !part.is_empty() && whole.starts_with(part),
                     _ => !part.is_empty() && whole.ends_with(part),
                 })))

@@ -155,6 +155,8 @@ impl QuantifierTally {
     }
 
     fn value<'a>(&self, settled: bool) -> Evaluated<'a> {
+        // i64::try_from|The range is checked once at the end, so the order of the elements cannot
+        // cause a fault.
         let number = || i64::try_from(self.found).map_err(|_| Fault::Overflow("sum"));
         Ok(match self.op {
             QuantifierOp::All => Val::Bool(!settled),
@@ -215,6 +217,7 @@ impl<'a> Context<'a> {
         let counts = || lists.iter().map(Items::count);
         let first = counts().next().unwrap_or_default();
         if let Some(other) = counts().find(|count| *count != first) {
+            // Otherwise no rule would judge the elements beyond the end of the shorter list.
             return Err(Fault::UnequalLengths(first, other));
         }
         for _ in 0..first {

@@ -26,6 +26,7 @@ impl<'a> Context<'a> {
             Node::Clock(part) => self.clock(*part),
             Node::RemainingTime => {
                 let deadline = self.compiled.plan().deadline.ok_or(Fault::NoDeadline)?;
+                // A deadline beyond the range of time never comes, so saturation is exact enough.
                 let end = session.start.saturating_add(deadline);
                 Val::Duration(end.saturating_sub(self.now).max(0))
             }
@@ -138,6 +139,8 @@ impl<'a> Context<'a> {
         keys: &[NodeId],
         scope: Option<&Bindings<'_, 'a>>,
     ) -> Result<Option<Successes>, Fault> {
+        // The buffer is taken, because a key may contain another look-up, which then uses an empty
+        // one.
         let mut buffer = self.decision.buffer.take();
         buffer.clear();
         for id in keys {
@@ -157,6 +160,7 @@ impl<'a> Context<'a> {
         scope: Option<&Bindings<'_, 'a>>,
         look: impl FnOnce(&[u8]) -> T,
     ) -> Result<Option<T>, Fault> {
+        // As in `done`: a key may contain another look-up.
         let mut buffer = self.decision.buffer.take();
         buffer.clear();
         let mut missing = false;

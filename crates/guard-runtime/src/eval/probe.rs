@@ -49,6 +49,8 @@ impl Context<'_> {
     fn commanded(&self, probe: &Probe, id: CommandId) -> ProbeReply {
         let command = &self.compiled.plan().commands[id as usize];
         let ran = self.answers.run(command, self.compiled.keeps_stdout(id));
+        // A command that was killed or timed out has no exit status, and its output may be
+        // incomplete.
         let Some(Ran { ended: RunEnd::Exited(status), stdout, .. }) = ran else {
             return Err(silent(probe));
         };

@@ -49,6 +49,7 @@ fn message(cx: &Context<'_>, message: &Message, out: &mut String) -> Result<(), 
     for part in &message.parts {
         match part {
             Part::Text(text) => out.push_str(text),
+            // A secret is not evaluated at all, so that no fault quotes it.
             Part::Value(show) if show.secret => out.push_str(render::SECRET),
             Part::Value(show) => {
                 let value = cx.eval_shown(&CompiledExpr::new(&show.expr))?;

@@ -40,6 +40,7 @@ impl Unchosen {
         tool.costs.retain(|cost| !reads_argument(&cost.amount));
         let chosen = tool.effects.iter().filter(|effect| effect.exprs().any(reads_argument));
         let unknown: Vec<VarId> = chosen.map(|effect| effect.target.var).collect();
+        // The other effects on such a variable go, too: together they would write an unknown value.
         tool.effects.retain(|effect| !unknown.contains(&effect.target.var));
         let known = |id: &u32| {
             let reads = &plan.invariants[*id as usize].reads;

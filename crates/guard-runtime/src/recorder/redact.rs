@@ -69,6 +69,8 @@ impl Recorder {
         let start = plan.sources.iter().filter(|source| source.kind == SourceKind::Start);
         let mut facts = start.flat_map(|source| &source.learns).map(|learn| learn.fact);
         let secret = |fact: FactId| holds_secrets(&plan.types, plan.facts[fact as usize].row);
+        // Lessons read the data through expressions, so its secret parts cannot be told from the
+        // others.
         if facts.any(secret) {
             Cow::Owned(self.secret(data.to_string().as_bytes()))
         } else {

@@ -151,6 +151,8 @@ impl CounterWindow {
         }
         let old = times.partition_point(old);
         let used = times.len() - old;
+        // Approved calls may exceed the limit, so more than one call may have to leave the window
+        // first.
         let next = (used >= self.count && self.count > 0)
             .then(|| times.get(times.len() - self.count))
             .flatten()
@@ -170,6 +172,7 @@ impl CounterWindow {
     }
 
     fn add(&mut self, key: Option<&[u8]>, now: Millis) {
+        // A limit of 0 is full without any count.
         if self.count == 0 {
             return;
         }
@@ -189,6 +192,8 @@ impl CounterWindow {
         if let Some(times) = self.keyed.get_mut(key) {
             return push(times);
         }
+        // The threshold doubles with the keys that stay, so a sweep costs constant time per new key
+        // on average.
         if self.keyed.len() >= self.sweep_at {
             let recent = |times: &VecDeque<Millis>| {
                 times.back().is_some_and(|time| now.saturating_sub(*time) < span)

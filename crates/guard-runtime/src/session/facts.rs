@@ -78,6 +78,7 @@ impl FactRows {
             let Value::Record(columns) = &row.value else { return false };
             let sound = fits(&row.value)
                 && columns.get(..keys).is_some_and(|columns| key::encode(columns) == *key)
+                // A number beyond the last arrival would collide with a row that comes later.
                 && row.number <= self.arrivals
                 && self.order.insert(row.number, key.clone()).is_none();
             if !sound {

@@ -122,6 +122,7 @@ impl PendingWrites {
             && self.counted.iter().all(|(limit, span)| {
                 (*limit as usize) < plan.limits.len() && span.as_ref().is_none_or(inside)
             })
+            // Admission consumes the approvals, so a call in flight holds none.
             && self.approvals.is_empty()
             && self.keys.iter().all(inside)
     }

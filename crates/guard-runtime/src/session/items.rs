@@ -119,6 +119,7 @@ pub(crate) fn place(plan: &Plan, id: &str) -> Option<(LifecycleId, u32)> {
 /// Returns the name and number of an id, if it has the form of an id.
 pub(crate) fn parse(id: &str) -> Option<(&str, u32)> {
     let (name, number) = id.rsplit_once('-')?;
+    // Each item has one spelling of its id, so a leading zero is refused.
     let digits = number.bytes().all(|byte| byte.is_ascii_digit()) && !number.starts_with('0');
     if !digits { None } else { Some((name, number.parse().ok()?)) }
 }

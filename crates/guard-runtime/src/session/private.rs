@@ -100,6 +100,8 @@ impl PrivateIndex {
     /// Adds a text of a disclosure. Returns the index of the disclosure, if it is then known.
     fn add(&mut self, disclosure: &Disclosure, at: Option<usize>, text: &str) -> Option<usize> {
         let place = at.unwrap_or(self.disclosures.len());
+        // The disclosure is part of the digest, because the same text may have other readers
+        // elsewhere.
         let digest = short(&format!("{place} {text}"));
         if self.texts.contains(&digest) {
             return at;
@@ -130,6 +132,7 @@ impl PrivateIndex {
     /// Returns the reason why not all of these readers may read a folded text; `None` if they may.
     /// A reader without a visible name counts as nobody.
     pub fn leak(&self, readers: &[&str], text: &str) -> Option<Leak<'_>> {
+        // A text without words discloses nothing, even if the session is full.
         disclosure::words(text).next()?;
         if self.full {
             return Some(Leak::Full);

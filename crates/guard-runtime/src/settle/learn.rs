@@ -153,6 +153,7 @@ fn range<'s>(
     };
     let by_key = items.by_key();
     for (key, element) in items {
+        // Nested ranges multiply, and another party chooses the length of the result.
         if rows.len() >= MAX_ROWS || *visits > MAX_VISITS {
             return;
         }
@@ -209,6 +210,7 @@ fn is_endorsed<'s>(
                     holds = Ok(true);
                     break;
                 }
+                // A fault counts only if no alternative holds.
                 (Err(fault), Ok(_)) => holds = Err(fault),
                 _ => {}
             }
@@ -228,6 +230,7 @@ fn condition<'s>(
     scope: &Bindings<'_, 's>,
 ) -> Result<bool, Fault> {
     let Some(when) = &endorsement.when else { return Ok(true) };
+    // The condition has slots of its own, so the elements of the lesson are bound under those.
     let mut values = Vec::with_capacity(need.slots.len());
     for (_, theirs) in &need.slots {
         values.push(eval::local(*theirs, Some(scope))?);

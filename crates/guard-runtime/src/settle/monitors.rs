@@ -16,6 +16,7 @@ pub(crate) fn begin_monitors(compiled: &CompiledPlan, session: &mut SessionState
         *monitor = Truth { value: Ok(false), operand: Ok(false) };
     }
     for (id, monitor) in compiled.plan().monitors.iter().enumerate() {
+        // `historically` starts as true, so that its first value is that of its operand.
         let historically = monitor.op == TemporalOp::Historically;
         session.monitors[id].value = Ok(historically);
     }

@@ -67,6 +67,7 @@ fn fit(
     value: Value,
 ) -> Result<Value, Fault> {
     let var = rule.target.var as usize;
+    // A value for the whole variable replaces the old one, which is then not copied.
     let mut whole = if way.is_empty() { Value::None } else { session.state[var].clone() };
     target::apply(&mut whole, way, EffectOp::Set, Some(Val::own(value)))?;
     let matches = |id, text: &str| compiled.matches(id, text);

@@ -76,6 +76,7 @@ fn clear(
     // The proofs about observations do not cover clearing.
     let frame = call.tool.observe_frame.iter();
     let found: Vec<BrokenInvariant> = frame.filter_map(|id| broken(&context, call, *id)).collect();
+    // Clearing that breaks an enforced invariant is undone as a whole (semantics §4).
     if found.iter().any(|(kind, ..)| *kind != NoteKind::Shadow) {
         for (var, value) in before {
             session.state[var as usize] = value;
@@ -132,6 +133,8 @@ fn emptied<'c>(
 fn empty(whole: &mut Value, way: &[PathKey], is_option: bool) -> bool {
     let is_entry = |step: &PathKey| matches!(step, PathKey::Index(Value::String(_)));
     let entry = way.iter().rposition(is_entry).map(|at| at + 1);
+    // A place that does not exist holds no outdated value, so a fault of the path counts as
+    // cleared.
     let _already_gone: Result<(), Fault> = match entry {
         Some(end) if end == way.len() || !is_option => {
             target::apply(whole, &way[..end], EffectOp::Delete, None)

@@ -80,6 +80,7 @@ pub(crate) fn check<'a>(
         draft.approvals.extend(used);
     }
     if let Some(when) = gate(cx, call, findings) {
+        // An approval that a role needs also opens the gate, so the gate uses up no second one.
         match grants.first(draft, None, None) {
             None => findings.reasons.push(gated(cx, call, when)),
             Some(grant) if needed.is_empty() => draft.approvals.push(grant),

@@ -102,6 +102,7 @@ fn unit<'a>(cx: &Context<'a>, id: UnitId) -> (&'a Unit, i64) {
 fn exceeded(cx: &Context<'_>, id: UnitId, amount: i64) -> Option<Reason> {
     let (unit, spent) = unit(cx, id);
     let budget = unit.budget?;
+    // A saturating sum would equal a budget of the largest number, and the call would pass.
     if i128::from(spent) + i128::from(amount) <= i128::from(budget) {
         return None;
     }
@@ -132,6 +133,7 @@ fn shadowed(
     }
     for (unit, amount) in sums {
         let charged = draft.charges.iter().find(|(id, _)| *id == unit).map_or(0, |(_, sum)| *sum);
+        // If the enforced costs alone exceed the budget, the reason is reported already.
         if exceeded(cx, unit, charged).is_none() {
             findings.shadowed.extend(exceeded(cx, unit, charged.saturating_add(amount)));
         }

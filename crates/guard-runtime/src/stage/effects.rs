@@ -116,6 +116,7 @@ fn simulate<'a>(
         refinements(cx, writes, proven, findings);
         frame(cx, call, writes, proven, findings);
     } else {
+        // A guard in shadow allows the call anyway, and half of the effects must not be committed.
         writes.clear();
     }
 }

@@ -215,6 +215,8 @@ fn criterion(
                 _ => String::new(),
             };
             let words: Vec<String> = words.iter().map(text).collect();
+            // Only a command that the guard names is run: otherwise the agent could have any
+            // command run.
             let id = plan.commands.iter().position(|command| command.argv == words);
             let id = id.ok_or_else(|| {
                 format!("the guard has no command `{}`", render::cut(&words.join(" "), 100))
@@ -269,6 +271,7 @@ fn evidence(
 /// Checks that a call has succeeded.
 fn called(cx: &Context<'_>, id: &str) -> Result<(), RefusalText> {
     let shown = render::cut(id, 100);
+    // An id may be used again, and then only its last use counts (semantics §11).
     if cx.session.flights.iter().any(|flight| flight.call == id) {
         return Err(format!("the call `{shown}` is still in flight"));
     }

@@ -29,6 +29,7 @@ pub(crate) fn check<'a>(
         };
         let counter = &cx.session.counters[used.limit as usize];
         let usage = counter.usage(key.map(|span| draft.key(span)), cx.now);
+        // A call over the limit is counted as well: an approval or a guard in shadow may allow it.
         draft.counted.push((used.limit, key));
         if usage.used >= limit.count {
             let reason = full(cx, call, limit, used, usage);
@@ -54,6 +55,8 @@ fn key<'a>(
     }
     let start = draft.bytes.len();
     if identical {
+        // A policy's limit counts for all its tools, and two tools with equal arguments are not the
+        // same call.
         draft.bytes.extend(call.id.to_be_bytes());
         cx.args.iter().for_each(|arg| arg.write_normal_key(&mut draft.bytes));
     }

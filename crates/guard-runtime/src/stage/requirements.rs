@@ -204,6 +204,7 @@ fn described(cx: &Context<'_>, call: DecidedCall<'_>, alternative: &Requirement)
 /// Collects the tools that must still be called, in order. The unconditional requirements of a tool
 /// come before it.
 fn missing_before(cx: &Context<'_>, tool: ToolId, chain: &mut Vec<ToolId>, depth: usize) {
+    // Requirements may be circular, and the depth ends the descent.
     if chain.contains(&tool) || depth > MAX_CHAIN {
         return;
     }

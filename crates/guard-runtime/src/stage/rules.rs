@@ -24,6 +24,7 @@ pub(crate) fn check<'a>(cx: &Context<'a>, call: DecidedCall<'a>, findings: &mut 
             Some(value) => value.text().or(value.path()),
             None => None,
         };
+        // For a value that is not a text, each deny reports its own fault.
         if text.is_none_or(|text| screen.patterns.is_match(text)) {
             screen.denies.iter().for_each(|place| one(cx, call, *place as usize, findings));
         }

@@ -180,6 +180,7 @@ impl CheckJudge<'_, '_> {
         let text = &self.checks[id as usize].text;
         let units = match self.cx.eval(ready) {
             Ok(Val::Decimal(units)) => units,
+            // A saturated number is not between 0 and 1 either.
             Ok(Val::Int(number)) => number.saturating_mul(DECIMAL_ONE),
             Ok(_) => return Some(format!("`{text}` is not a number")),
             Err(fault) => return Some(format!("`{text}` cannot be judged: {fault}")),

@@ -244,6 +244,8 @@ impl Migration<'_> {
             let known = &self.old.plan().tools[was];
             let tool = &self.new.plan().tools[at];
             draft.keys.clear();
+            // A key is computed from the arguments at the proposal, so a new index has none for
+            // this call.
             for index in &tool.indexes {
                 let place = known
                     .indexes

@@ -114,6 +114,7 @@ pub(crate) fn upgrade(
     let Migration { to, mut anew, mut dropped, .. } = move_;
     anew.sort();
     dropped.sort();
+    // Recall checks the session like hostile bytes, and computes what the new plan derives from it.
     let session = recall::recall(new, &to.memory()).map_err(UpgradeError::Unsound)?;
     Ok(Upgraded { session, anew, dropped })
 }

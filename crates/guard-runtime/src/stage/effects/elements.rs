@@ -80,6 +80,7 @@ fn element<'a>(
     let key = |key: &'a CompiledExpr| cx.eval_in(key, scope).map(Val::into_value);
     let way = target::resolve(&effect.target, &ready.target, key)?;
     let place = simulated(cx, writes, effect.target.var);
+    // Keys may come from the arguments, so long keys count toward the bound as well.
     for step in &way {
         if let PathKey::Index(key) = step {
             key.add_weight(&mut written.weight)?;

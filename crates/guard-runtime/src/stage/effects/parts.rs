@@ -63,6 +63,7 @@ fn part<'a>(
                 let key = key.text()?;
                 (ty, at) = (*of, entries.get(key));
                 let new = at.is_none();
+                // The map as a whole is not checked against its type, so its size is checked here.
                 let full = max.is_some_and(|max| entries.len() as u64 >= max);
                 // Only a whole entry can be new.
                 if new && (full || !last || effect.op != EffectOp::Set) {
