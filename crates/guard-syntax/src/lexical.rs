@@ -195,6 +195,7 @@ impl Lexer<'_> {
     /// Reads digits, an optional fraction, a unit: `50.00`, `1h30m`, `4KiB`.
     fn literal(&mut self) {
         let mut end = self.run(self.pos, |b| b.is_ascii_digit());
+        // A dot belongs to the number only before a digit: `1..5` is a range.
         let fraction = self.bytes.get(end) == Some(&b'.')
             && self.bytes.get(end + 1).is_some_and(u8::is_ascii_digit);
         if fraction {
@@ -220,6 +221,7 @@ impl Lexer<'_> {
         let start = self.pos;
         match self.bytes.get(start + 1) {
             Some(b'/') => self.comment(),
+            // A slash begins a regular expression only after `matches`; elsewhere it divides.
             _ if self.after_matches => match delimited_end(self.bytes, start, b'/') {
                 Some(end) => self.push(TokenKind::Regex, end),
                 None => {
@@ -252,6 +254,8 @@ impl Lexer<'_> {
         let start = self.pos;
         let close = if self.no_block_end { None } else { self.text[start + 2..].find("*/") };
         self.no_block_end |= close.is_none();
+        // Without an end only the mark itself is junk, so that the rest of the file is still
+        // parsed.
         let end = close.map_or(start + 2, |n| start + 2 + n + 2);
         self.fault(start, errors::block_comment(self.span(start, end)));
         self.push(TokenKind::Junk, end);
@@ -345,6 +349,7 @@ fn delimited_end(bytes: &[u8], start: usize, quote: u8) -> Option<usize> {
     while let Some(&b) = bytes.get(pos) {
         match b {
             b'\n' => return None,
+            // No literal crosses a line, so a backslash before a line break escapes nothing.
             b'\\' if bytes.get(pos + 1).is_some_and(|&next| next != b'\n') => pos += 2,
             _ if b == quote => return Some(pos + 1),
             _ => pos += 1,

@@ -206,6 +206,7 @@ impl StructurePass<'_> {
             return false;
         }
         let keyword = ITEM_KEYWORDS.contains(&token.text(self.text));
+        // This also holds within brackets: an unclosed one must not swallow the items after it.
         if column_zero && keyword && self.looks_like_item(index) {
             return true;
         }
@@ -216,6 +217,7 @@ impl StructurePass<'_> {
         if index == start + 1 {
             return fresh_line && keyword && self.looks_like_item(index);
         }
+        // Triggers are not in brackets, and their conditions may contain the keyword of an item.
         let in_feedback_head = self.word(start) == "feedback" && !block_seen;
         if in_feedback_head {
             return false;
@@ -339,6 +341,7 @@ impl StructurePass<'_> {
             TokenKind::Close => self.close(index),
             TokenKind::Word => self.nest_word(index),
             TokenKind::Punct => match self.char(index) {
+                // For the first token the index wraps beyond all tokens, where the word is empty.
                 b'<' if matches!(self.word(index.wrapping_sub(1)), "list" | "set" | "map") => {
                     self.open(b'<', index)
                 }

@@ -54,6 +54,7 @@ impl<'t> TreeBuilder<'t> {
     /// comments.
     pub fn finish(mut self) -> (Vec<Diagnostic>, Loose) {
         let mut loose = Loose { comments: Vec::new(), docs: Vec::new() };
+        // In a file with errors, the documentation may belong to an item that was dropped.
         let quiet = !self.diagnostics.is_empty() || !self.scan.faults.is_empty();
         let mut docs = self.docs.iter().peekable();
         for (index, comment) in self.scan.comments.iter().enumerate() {
@@ -210,6 +211,7 @@ impl<'t> TreeBuilder<'t> {
     pub fn regex(&self, node: &SyntaxNode) -> Str {
         let inner = node.as_str();
         let inner = inner.get(1..inner.len().saturating_sub(1)).unwrap_or("");
+        // Every other escape belongs to the pattern.
         Str { node: inner.replace("\\/", "/"), span: self.span(node) }
     }
 
@@ -257,6 +259,7 @@ fn escape(raw: &str) -> (Option<char>, usize) {
 
 /// Reads `\u{1F600}`: one to six hexadecimal digits.
 fn unicode_escape(raw: &str) -> (Option<char>, usize) {
+    // A seventh digit is read to see that there are too many.
     let digits: String = raw.chars().skip(3).take_while(char::is_ascii_hexdigit).take(7).collect();
     let length = 3 + digits.len() + 1;
     let closed =
@@ -302,6 +305,7 @@ fn is_duration(text: &str) -> bool {
         if unit.len() == rest.len() {
             return false;
         }
+        // `ms` comes before `m`, because the first unit that fits is taken.
         let Some(after) = ["ms", "s", "m", "h", "d", "w"].iter().find_map(|u| unit.strip_prefix(u))
         else {
             return false;

@@ -44,6 +44,7 @@ impl Infix {
 
     /// Returns how tightly an operator of `level` binds on its left and on its right.
     fn binding(level: u8) -> (u8, u8) {
+        // Levels are doubled to leave room for the side on which an operator of equal level binds.
         let right_associative = matches!(level, 1 | 9);
         if right_associative { (2 * level + 1, 2 * level) } else { (2 * level, 2 * level + 1) }
     }
@@ -206,6 +207,7 @@ impl TreeBuilder<'_> {
         span: Span,
         make: impl FnOnce(Box<Expr>) -> ExprKind,
     ) -> ParsedExpr {
+        // The error refuses the file, so any tree within the limit may stand in for this one.
         if operand.depth >= MAX_DEPTH {
             self.deep(span);
             return operand;
@@ -271,6 +273,7 @@ impl TreeBuilder<'_> {
         let kind = match rule {
             Rule::paren => {
                 let value = self.take_value(&mut ChildNodes::new(node))?;
+                // Parentheses end a comparison: `(a < b) == c` is not a chain.
                 return Some(ParsedExpr { comparison: None, ..value });
             }
             Rule::aggregate => return self.aggregate(node, span),

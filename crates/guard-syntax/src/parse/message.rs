@@ -79,6 +79,8 @@ impl TreeBuilder<'_> {
             let text = self.unescape(inner, start);
             let before = self.diagnostics.len();
             let expr = self.embedded(&text, start);
+            // The text without its escapes is shorter than the source, so no exact position is
+            // known.
             let inside = Span { file: self.file, start, end: at + close as u32 };
             for diagnostic in &mut self.diagnostics[before..] {
                 diagnostic.primary.span = inside;
@@ -102,6 +104,7 @@ impl TreeBuilder<'_> {
             self.report(errors::empty_interpolation(span));
             return None;
         }
+        // Most interpolations are one name, which needs no scan; `null` and `nil` need their error.
         if super::is_name(trimmed) && !matches!(trimmed, "null" | "nil") {
             let kind = ExprKind::Name(trimmed.to_owned());
             let at = start + blank as u32;
@@ -134,6 +137,7 @@ impl TreeBuilder<'_> {
 /// Returns the end of the escape at `start`.
 fn escape_end(raw: &str, start: usize) -> usize {
     let unicode = raw[start + 1..].starts_with("u{");
+    // The longest escape, `\u{10FFFF}`, has ten bytes.
     let close = raw[start..].bytes().take(10).position(|b| b == b'}');
     if let Some(n) = close.filter(|_| unicode) {
         return start + n + 1;
@@ -161,6 +165,7 @@ fn closing_brace(raw: &str) -> Option<usize> {
             }
             b'{' if !in_string => depth += 1,
             b'}' if !in_string => {
+                // The text begins with `{`, so the depth is at least 1 here.
                 depth -= 1;
                 if depth == 0 {
                     return Some(pos);

@@ -68,6 +68,8 @@ impl<'t> Parser<'t> {
         let site = self.site(chunk.first, chunk.last);
         let length = site.word(chunk.first).len();
         let text = format!("{keyword}{}", &site.slice()[length..]);
+        // The positions after the keyword must fit the source, whose keyword may have another
+        // length.
         let base = site.start() as i64 + length as i64 - keyword.len() as i64;
         self.clean(chunk.first, chunk.last)
             .then(|| grammar::whole(rule, &text))
@@ -191,6 +193,7 @@ impl<'t> Parser<'t> {
             if let Some(sure) = begins {
                 cuts.push(Cut { first: index, sure });
             }
+            // No element begins within brackets, so they are skipped as a whole.
             index = self.partner(index).filter(|&close| close < last).unwrap_or(index) + 1;
         }
         self.join_unsure(kind, cuts, last)

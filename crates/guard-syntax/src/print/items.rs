@@ -93,6 +93,8 @@ impl PrintedText<'_> {
         if let ([only], true) = (elements, self.was_one_line(span) && elements[0].docs().is_empty())
         {
             let mark = self.out.len();
+            // A nested block gives up at once during an attempt, so that formatting takes linear
+            // time.
             let outer = std::mem::replace(&mut self.trying, true);
             self.push(" ");
             only.print(self);

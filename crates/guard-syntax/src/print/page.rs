@@ -121,6 +121,7 @@ impl<'t> PrintedText<'t> {
         let Some(source) = &self.source else { return };
         let docs_from = |from: usize| source.text[from..].find("//!").map_or(from, |at| from + at);
         let mut place = docs_from(0);
+        // An ordinary comment may contain `//!` as well.
         for comment in &source.comments {
             if (comment.start as usize..comment.end as usize).contains(&place) {
                 place = docs_from(comment.end as usize);
@@ -170,6 +171,7 @@ impl<'t> PrintedText<'t> {
             CommentKind::Plain => self.out.push_str(text),
             CommentKind::Doc | CommentKind::FileDoc => {
                 let rest = text.get(3..).unwrap_or("");
+                // The comment must not look like documentation again.
                 self.out.push_str(if rest.starts_with(['/', '!']) { "// " } else { "//" });
                 self.out.push_str(rest);
             }
