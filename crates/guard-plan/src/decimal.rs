@@ -21,6 +21,7 @@ pub fn parse(text: &str) -> Option<i64> {
         .checked_sub(fraction.len() as i64)?
         .checked_add(trailing as i64)?
         .checked_add(PLACES)?;
+    // More than 19 digits do not fit 64 bits, and with this bound no step leaves 128 bits.
     if !(0..=19).contains(&scale) || total - leading - trailing > 19 {
         return None;
     }
@@ -101,6 +102,7 @@ fn exponent(text: &str) -> Option<i64> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
+    // A quarter of the range leaves room for what the callers add.
     let size = digits.parse().unwrap_or(i64::MAX / 4);
     Some(if negative { -size } else { size }.clamp(-(i64::MAX / 4), i64::MAX / 4))
 }
@@ -136,6 +138,7 @@ pub fn divide(a: i64, b: i64) -> Option<i64> {
 
 /// Rounds to the nearest int, halves to even.
 pub fn round(units: i64) -> i64 {
+    // A quotient by 10⁶ always fits.
     divide_half_even(i128::from(units), i128::from(DECIMAL_ONE)).unwrap_or_default()
 }
 

@@ -106,6 +106,7 @@ pub fn candidates(folded: &str, visit: &mut dyn FnMut(&str) -> bool) {
                 break;
             }
             joined.push_str(word);
+            // A single word was visited with the runs above.
             if parts > 0 && length >= MIN_CODE && has_digit(&joined) && !visit(&joined) {
                 return;
             }
@@ -143,6 +144,7 @@ pub fn hear(told: &mut String, prompt: &str) -> bool {
 /// Returns true if one of the user's prompts contains the piece.
 pub fn is_told(told: &str, piece: &str) -> bool {
     told.contains(&format!(" {piece} "))
+        // (!piece.contains(' ')|The user may have divided the code in another way.
         || (!piece.contains(' ') && is_code(piece) && told.replace(' ', "").contains(piece))
 }
 

@@ -58,6 +58,7 @@ pub fn content_hash(plan: &Plan) -> Hash {
 pub(crate) fn hash_body(body: &[u8]) -> Hash {
     let mut hasher = Sha256::new();
     hasher.update(MAGIC);
+    // The same bytes in another version would be another plan.
     hasher.update(FORMAT_VERSION.to_le_bytes());
     hasher.update(body);
     hasher.finalize().into()

@@ -220,6 +220,7 @@ struct PlanHeader {
 fn load_json(bytes: &[u8]) -> Result<LoadedPlan, LoadError> {
     limit(bytes.len(), MAX_JSON_BYTES)?;
     let malformed = |error: serde_json::Error| LoadError::Malformed(error.to_string());
+    // Another version may have another form, so the version is read before the plan.
     let head: PlanHeader = serde_json::from_slice(bytes).map_err(malformed)?;
     if head.format != FORMAT {
         return Err(LoadError::UnknownForm);

@@ -62,6 +62,7 @@ fn push(out: &mut String, path: &str) {
     for component in path.split('/') {
         match component {
             "" | "." => {}
+            // The parent of the root is the root, as in a file system.
             ".." => out.truncate(out.rfind('/').unwrap_or(0)),
             name => {
                 out.push('/');

@@ -28,6 +28,7 @@ impl Rng {
 
     /// Returns a number below `bound`, or 0 if the bound is 0.
     pub fn below(&mut self, bound: usize) -> usize {
+        // The bias of the remainder does not matter for searches and tests.
         (self.bits() % bound.max(1) as u64) as usize
     }
 

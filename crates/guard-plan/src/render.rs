@@ -60,6 +60,7 @@ pub fn interpolated(types: &[TypeDef], ty: TypeId, value: &Value) -> String {
 
 /// Truncates a text to a number of characters, escaped.
 pub fn cut(text: &str, max: usize) -> String {
+    // One character more than is shown tells whether the text was cut.
     let end = text.char_indices().nth(max + 1).map_or(text.len(), |(at, _)| at);
     let mut out = String::new();
     escape(&text[..end], &mut out);
@@ -102,6 +103,7 @@ fn is_invisible(c: char) -> bool {
 }
 
 fn value_to(types: &[TypeDef], ty: Option<TypeId>, value: &Value, out: &mut String) {
+    // The message is cut later, so a large value need not be rendered whole.
     if out.len() > MAX_CHARS * 4 {
         return;
     }

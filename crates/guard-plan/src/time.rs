@@ -166,6 +166,7 @@ pub fn parse_rfc3339_at(text: &str, offset: Option<i64>) -> Option<i64> {
     scan.one_of(b":")?;
     let second = scan.digits(2)?;
     let millisecond = if scan.one_of(b".").is_some() { scan.fraction()? } else { 0 };
+    // RFC 3339 requires a colon in the offset, and `+0100` without one has five characters.
     let colon = scan.0.len() != 5;
     let offset = match offset {
         Some(offset) if scan.0.is_empty() => offset,
@@ -208,7 +209,7 @@ pub fn write_rfc3339(time: i64, out: &mut String) {
 }
 
 fn push_digits(out: &mut String, number: i64, places: usize) {
-    // Callers request at most four digits: years have at most four here.
+    // Callers request at most four digits. Of a longer year, only the last four are shown.
     let mut digits = [b'0'; 4];
     let mut rest = number;
     for digit in digits.iter_mut().rev() {
@@ -321,6 +322,7 @@ pub fn read_duration(text: &str) -> Result<i64, String> {
     let mut rest = text;
     let mut total: i64 = 0;
     let mut bound = i64::MAX;
+    // An empty text enters the loop once, which reports the missing unit.
     while !rest.is_empty() || bound == i64::MAX {
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let letters = rest[digits..].bytes().take_while(u8::is_ascii_alphabetic).count();

@@ -42,6 +42,8 @@ impl Url {
     ///
     /// Returns the reason why the text is not a URL.
     pub fn parse(text: &str) -> Result<Url, UrlError> {
+        // Browsers read a backslash as a slash and drop line breaks, so another host could be
+        // meant.
         if text.chars().any(|c| c.is_whitespace() || c.is_control() || c == '\\') {
             return fail("a url cannot contain whitespace, control characters or backslashes");
         }
@@ -57,6 +59,7 @@ impl Url {
         let scheme = scheme.to_ascii_lowercase();
         match rest.strip_prefix("//") {
             Some(rest) => with_authority(scheme, rest),
+            // Browsers accept `http:host`, which must not count as a URL without a host.
             None if matches!(&*scheme, "http" | "https" | "ws" | "wss" | "ftp") => {
                 fail("`//` and a host follow the scheme of such a url")
             }
@@ -78,6 +81,7 @@ impl Url {
 fn with_authority(scheme: String, rest: &str) -> Result<Url, UrlError> {
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, tail) = rest.split_at(end);
+    // `https://good.com@evil.com` looks like one host and leads to another.
     if authority.contains('@') {
         return fail("a url cannot contain user information");
     }
@@ -107,6 +111,7 @@ fn host_and_port(authority: &str) -> Result<(&str, Option<u16>), UrlError> {
             if address[..end].parse::<std::net::Ipv6Addr>().is_err() {
                 return fail("the host in brackets is not an IPv6 address");
             }
+            // Both brackets belong to the host.
             end + 2
         }
         None => authority.find(':').unwrap_or(authority.len()),
@@ -123,6 +128,7 @@ fn host_and_port(authority: &str) -> Result<(&str, Option<u16>), UrlError> {
         Some(digits) => digits,
     };
     match port.parse::<u16>() {
+        // `parse` also accepts a sign.
         Ok(number) if port.bytes().all(|byte| byte.is_ascii_digit()) => Ok((host, Some(number))),
         _ => fail("the port of a url must be a number up to 65535"),
     }

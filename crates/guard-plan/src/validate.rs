@@ -80,6 +80,7 @@ fn unique<'a>(names: impl Iterator<Item = &'a str>, what: &str) -> ValidationRes
 fn types(plan: &Plan) -> ValidationResult {
     let mut depths: Vec<u32> = Vec::with_capacity(plan.types.len());
     for (id, def) in plan.types.iter().enumerate() {
+        // A type refers only to types before it, so no type contains itself.
         let depth = type_def(plan, def, &depths).map_err(|why| format!("type {id}: {why}"))?;
         ensure(depth <= MAX_TYPE_DEPTH, || format!("type {id}: nests too deep"))?;
         depths.push(depth);
@@ -145,6 +146,7 @@ fn type_def(plan: &Plan, def: &TypeDef, depths: &[u32]) -> Result<u32, String> {
         }
         TypeDef::Option { of } => {
             let depth = depth_of(*of)?;
+            // The none of the inner option could not be told from that of the outer one.
             let nested = matches!(plan.types[*of as usize], TypeDef::Option { .. });
             ensure(!nested, || "an option of an option".into()).map(|()| depth)
         }
@@ -227,6 +229,7 @@ impl<'p> PlanChecker<'p> {
         for limit in &plan.limits {
             let positive = !matches!(limit.scope, LimitScope::Window(span) if span <= 0);
             ensure(positive, || "a limit has no window".into())?;
+            // A call in flight has no outcome yet.
             let flying = limit.success && limit.scope == LimitScope::InFlight;
             ensure(!flying, || "a limit counts successes in flight".into())?;
             let waits = limit.ask.is_some() && limit.scope == LimitScope::InFlight;

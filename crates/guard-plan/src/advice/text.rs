@@ -98,6 +98,7 @@ impl Advice {
 fn budget_to(budget: &BudgetView, out: &mut String) {
     let BudgetView { unit, budget, spent, remaining } = budget;
     let used = crate::decimal::divide(spent.0, budget.0).map(|used| percent(Decimal(used)));
+    // A budget of 0 is used up from the beginning.
     let used = used.unwrap_or_else(|| "100%".into());
     let _ = writeln!(out, "BUDGET: {remaining} {unit} remaining of {budget} ({used} used)");
 }

@@ -76,6 +76,8 @@ impl CommandPlace<'_> {
     fn readable(&self, text: &ShellText) -> String {
         match text {
             ShellText::Known(text) if !is_unreadable(text) => text.clone(),
+            // A known text that imitates an unreadable element is hidden as well, so no rule
+            // mistakes it.
             ShellText::Known(piece) | ShellText::Unknown(piece) => {
                 element(&format!("{} {} {piece}", **self.text, self.at))
             }

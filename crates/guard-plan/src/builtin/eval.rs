@@ -121,6 +121,7 @@ pub(super) fn starts_with(args: &[&Value]) -> BuiltinResult {
 pub(super) fn split(args: &[&Value]) -> BuiltinResult {
     let (whole, separator) = two_texts(args)?;
     Ok(Value::List(match separator {
+        // The pieces of an unreadable element would look like readable texts.
         separator if separator.is_empty() || is_unreadable(whole) => vec![string(whole)],
         separator => whole.split(separator).map(string).collect(),
     }))
@@ -211,6 +212,7 @@ pub(super) fn extension(args: &[&Value]) -> BuiltinResult {
 
 pub(super) fn parent(args: &[&Value]) -> BuiltinResult {
     let path = text(&args[0])?;
+    // The parent of an unreadable path is as unknown as the path itself.
     Ok(Value::Path(if is_unreadable(path) { path } else { path::parent(path) }.into()))
 }
 
@@ -272,6 +274,7 @@ pub(super) fn version_at_least(args: &[&Value]) -> BuiltinResult {
 /// of its pre-release.
 fn version_parts(text: &str) -> Option<(Vec<u64>, bool, Vec<PreRelease<'_>>)> {
     let text = text.strip_prefix('v').unwrap_or(text);
+    // Build metadata does not order versions, as in SemVer.
     let text = text.split_once('+').map_or(text, |(version, _)| version);
     let (numbers, pre) = match text.split_once('-') {
         Some((numbers, pre)) => (numbers, Some(pre)),
@@ -282,6 +285,7 @@ fn version_parts(text: &str) -> Option<(Vec<u64>, bool, Vec<PreRelease<'_>>)> {
         digits.then(|| part.parse().ok())?
     };
     let mut numbers: Vec<u64> = numbers.split('.').map(number).collect::<Option<_>>()?;
+    // `1` and `1.0` are the same version.
     while numbers.last() == Some(&0) {
         numbers.pop();
     }

@@ -99,6 +99,7 @@ fn trimmed(word: &str) -> &str {
             None if matches!(last, '.' | ',' | ';' | ':' | '!' | '?' | '\'') => {}
             None => break,
         }
+        // Every character that is removed here is ASCII, so it has one byte.
         word = &word[..word.len() - 1];
     }
     word
@@ -139,6 +140,7 @@ pub(crate) fn hosts(text: &str, emit: EmitText) {
         links::FoundLink::Bare(piece) | links::FoundLink::Unreadable(piece) => {
             emit(&element(piece))
         }
+        // The host of such a link is known; only its rest is in doubt.
         links::FoundLink::LongerPath(_) => {}
     });
 }
@@ -177,6 +179,7 @@ fn iban(bytes: &[u8]) -> Option<(String, usize)> {
     let mut found = None;
     let mut remainders = [0_u32; 2];
     for (i, byte) in bytes.iter().enumerate().take(MAX_IBAN + 12) {
+        // IBANs are written in groups with single blanks between them.
         let blank = *byte == b' ' && i > 0 && bytes[i - 1] != b' ';
         if blank {
             continue;
@@ -197,6 +200,7 @@ fn iban(bytes: &[u8]) -> Option<(String, usize)> {
             bytes.get(i + 1).is_none_or(|next| next.is_ascii() && !next.is_ascii_alphanumeric());
         if digits.len() >= 15 && ends_word {
             let last = digits.bytes().take(4).fold(remainders[0], step);
+            // The check digits are right if the remainder modulo 97 is 1 (ISO 13616).
             if last == 1 {
                 found = Some((digits.clone(), i + 1));
             }

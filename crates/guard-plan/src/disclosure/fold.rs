@@ -13,6 +13,7 @@ pub fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut gap: Option<char> = None;
     for c in text.chars() {
+        // A line break is a control character as well, so whitespace is tested first.
         if c.is_whitespace() {
             gap = Some(' ');
             continue;

@@ -149,6 +149,7 @@ impl JsonReader<'_> {
                 return self.fail("expected a key");
             }
             let key = self.string()?;
+            // Many members are compared after the object by a set, which keeps the time linear.
             if members.len() < FEW_MEMBERS && members.iter().any(|(name, _)| *name == key) {
                 return Err(duplicate(key_at));
             }
@@ -202,6 +203,7 @@ impl JsonReader<'_> {
             return self.fail("a number has no leading zeros");
         }
         let text = &self.text[start..self.at];
+        // An `i64` would lose the sign of `-0`.
         if integer
             && text != "-0"
             && let Ok(number) = text.parse()

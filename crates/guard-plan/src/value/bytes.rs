@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The maximum nesting depth of values. The types of plans are less deep.
+/// The maximum nesting depth of values. The types of plans are no deeper.
 const MAX_DEPTH: usize = 64;
 
 impl Value {

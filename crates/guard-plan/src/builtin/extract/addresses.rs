@@ -49,6 +49,7 @@ fn of_token<'t>(
     });
     let first = doubtful_from == 0;
     doubts(&token[doubtful_from..], first, last.filter(|_| first), next, visit);
+    // Readers decode these spellings of `@`.
     if has_any(token, &["&#64;", "&#x40;", "&commat;", "%40"]) {
         visit(FoundAddress::Unreadable(token));
     }

@@ -308,6 +308,7 @@ fn has_double_slash(word: &str) -> bool {
 /// Returns true if the word contains an IPv6 address in brackets.
 fn has_address(word: &str) -> bool {
     word.match_indices('[').any(|(at, _)| {
+        // The search is bounded, so that many brackets take linear time.
         let inner = &word.as_bytes()[at + 1..word.len().min(at + 60)];
         let end = inner.iter().position(|byte| *byte == b']');
         let text = end.and_then(|end| std::str::from_utf8(&inner[..end]).ok());
