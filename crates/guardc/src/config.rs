@@ -56,6 +56,8 @@ impl Config {
         };
         for folder in from.ancestors() {
             let path = folder.join(NAME);
+            // A dangling link counts as a file, so that its error is shown instead of the settings
+            // of a folder above.
             if path.symlink_metadata().is_err() {
                 continue;
             }

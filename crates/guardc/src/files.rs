@@ -58,6 +58,7 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
             file.set_permissions(meta.permissions())?;
         }
         file.write_all(bytes)?;
+        // Without this a crash could leave the new name with an empty file.
         file.sync_all()?;
         std::fs::rename(&beside, &target)
     });
@@ -113,6 +114,7 @@ pub fn find(
         }
     }
     let mut seen = std::collections::HashSet::new();
+    // A file that was named and also found by walking is examined once.
     found.retain(|input| input.stdin || seen.insert(std::fs::canonicalize(&input.path).ok()));
     if found.is_empty() {
         let shown: Vec<String> = paths.iter().map(|p| format!("`{}`", display(p))).collect();
@@ -180,6 +182,7 @@ fn walkable(folder: &Path) -> Result<(), Failure> {
 fn walk(folder: &Path, filter: &FileFilter) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    // The walk also reads the ignore files of the folders above.
     whole.ancestors().try_for_each(walkable)?;
     let refused = Arc::new(Mutex::new(None));
     let seen = refused.clone();

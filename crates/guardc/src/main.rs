@@ -35,6 +35,8 @@ fn main() -> ExitCode {
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
+            // Clap's exit code would do, but the hosts let a call pass if the hook does not read
+            // its input.
             if error.use_stderr() && std::env::args_os().nth(1).is_some_and(|arg| arg == "hook") {
                 commands::hook::refuse(&format!("its command line is wrong: {error}"));
             }

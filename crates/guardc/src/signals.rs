@@ -22,6 +22,7 @@ pub fn end_commands_with_us(heeds_hang_up: bool) {
     std::thread::spawn(move || {
         for signal in signals.forever() {
             guard_hosts::end_commands();
+            // The default action ends the process by the signal itself, so that a shell sees why.
             if signal_hook::low_level::emulate_default_handler(signal).is_err() {
                 std::process::exit(2);
             }

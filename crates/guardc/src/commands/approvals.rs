@@ -113,6 +113,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
             let extent = span.map_or(GrantExtent::Once, |span| GrantExtent::For(millis(span)));
             approvals.grant(request, by, role.as_deref(), extent, now)
         }
+        // An agent may refuse: this, like a revocation, only takes permissions away.
         ApprovalAction::Reject { request, by, reason } => {
             approvals.reject(request, by, reason, now)
         }
@@ -149,6 +150,7 @@ fn resume(storage: &Storage, name: &str, plan: &Path, by: &str, role: &str) -> R
     let guard = Guard::from_file(plan)?;
     let open = || guard.session(name).storage(storage).open();
     let mut session = open_waiting(open, Instant::now() + PATIENCE).map_err(Failure::new)?;
+    // Only the opening record names the actor.
     let first = session.records()?.first().and_then(|line| Record::parse(line).ok());
     let actor = match first.map(|record| record.payload) {
         Some(Payload::Open(open)) => open.actor,

@@ -51,6 +51,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         report.harden();
     }
     report.sort();
+    // After a file that cannot be read, "no findings" would be a false reassurance.
     let quiet = args.quiet || (run.unread && report.roots == 0);
     report.print(term, args.format, args.max_diagnostics, quiet)?;
     if args.cost && args.format == FindingFormat::Text {
@@ -84,6 +85,8 @@ impl CheckRun {
                     continue;
                 }
             };
+            // A library that was named on the command line is compiled as a root, so its missing
+            // header is an error.
             if input.walked && is_library(&text) {
                 libraries.push((input, text));
                 continue;

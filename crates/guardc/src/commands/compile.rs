@@ -64,9 +64,11 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let mut sharpened = output.plan.clone();
     if let Some(solver) = &args.solver {
         sharpened.proofs.extend(solver::proofs(solver, &output, term)?);
+        // The kernel finds a proof by binary search over the claims.
         sharpened.proofs.sort_by(|a, b| a.claim.cmp(&b.claim));
     }
     let (plan, sources) = if args.no_optimize {
+        // Without the optimizer there are no rewrites for `guardc explain` to describe.
         (&output.lowered, &Sources { rewrites: Vec::new(), ..output.sources.clone() })
     } else {
         (&sharpened, &output.sources)

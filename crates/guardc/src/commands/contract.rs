@@ -228,6 +228,7 @@ fn check(text: &ContractText, plan: &LoadedPlan, contract: usize) -> Result<Repo
     if let Some(text) = prompt {
         session.at(start).prompt(text).map_err(begin)?;
     }
+    // A misspelt reason would count as unknown, and the report would blame the producer.
     if let Some(reason) = finish_reason.as_deref().filter(|r| guard_contract::finish(r).is_none()) {
         let near = near::did_you_mean(reason, guard_contract::finish_reasons());
         return Err(Failure::new(format!("unknown finish reason `{reason}`")).help(

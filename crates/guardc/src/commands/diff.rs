@@ -65,6 +65,8 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let programs = [&before.program, &after.program];
     let scenarios = [&before.scenarios, &after.scenarios];
     let seeds = scenarios.into_iter().flat_map(|all| events_of(all, &programs));
+    // A session of the tests often already separates the guards, where a blind search would take
+    // long.
     let limits = WitnessLimits { seeds: seeds.collect(), ..WitnessLimits::default() };
     let found = diff(&before.program, &after.program, &limits, &|| false);
     let old = &before;

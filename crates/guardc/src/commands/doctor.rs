@@ -109,6 +109,7 @@ fn check(
     registered(host, &hooks, &name, &again, findings);
     closed(host, &hooks, &again, findings);
     let mut lines: Vec<&str> = hooks.iter().map(InstalledHook::command).collect();
+    // A line is registered for several events, one after another, and is examined once.
     lines.dedup();
     for text in lines {
         match HookLine::read(text, host) {
@@ -221,6 +222,7 @@ fn plan(line: &HookLine, findings: &mut DoctorFindings) {
     }
     let source = line.plan.with_extension("guard");
     let changed = |path: &Path| std::fs::metadata(path).and_then(|meta| meta.modified()).ok();
+    // A missing source has no time, which is less than every time.
     if source != line.plan && changed(&source) > changed(&line.plan) {
         let source = files::display(&source);
         findings.problem(
@@ -253,6 +255,7 @@ fn store(line: &HookLine, findings: &mut DoctorFindings) {
         }
     };
     if store.is_dir() {
+        // Permissions, quotas and read-only mounts are known only after an attempt.
         let probe = store.join(format!(".doctor.{}", std::process::id()));
         let written = std::fs::write(&probe, b"").and_then(|()| std::fs::remove_file(&probe));
         if let Err(error) = written {
@@ -322,6 +325,7 @@ fn ask_version(program: &str) -> Option<String> {
     let mut command = Command::new(program);
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
+    // A host may open a login or an update on start, and then never end.
     let until = Instant::now() + Duration::from_secs(5);
     while child.try_wait().ok()?.is_none() {
         if Instant::now() >= until {

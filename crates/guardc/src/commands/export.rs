@@ -81,6 +81,7 @@ fn opened(path: &Path, term: &Console) -> Result<(Plan, Vec<ExportExample>), Fai
     }
     let (output, _) = project::compile_one(path, &Config::of_file(path)?, term)?;
     let examples = output.scenarios.iter().flat_map(examples).collect();
+    // The optimizer rewrites rules into forms that a host's settings cannot express.
     Ok((output.lowered, examples))
 }
 
@@ -104,6 +105,8 @@ fn examples(scenario: &Scenario) -> Vec<ExportExample> {
             }
             _ => continue,
         };
+        // An approved call runs only because of the approval, so the exported rules may well ask
+        // about it.
         if !approved.contains(&(&call.tool, &call.args)) {
             examples.push(ExportExample { tool: call.tool.clone(), args: call.args.clone(), runs });
         }

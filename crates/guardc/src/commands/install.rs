@@ -90,6 +90,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         guardc: program()?,
         plan: absolute(&args.plan)?,
         store: args.store.as_deref().map(absolute).transpose()?,
+        // The shell that turns failures into refusals exists only there.
         guarded: cfg!(unix),
     };
     let old = read(&path)?;
@@ -115,6 +116,7 @@ pub fn uninstall(args: &UninstallArgs, term: &Console) -> CommandResult {
 
 /// Returns the program that hosts start, which is this one.
 fn program() -> Result<PathBuf, Failure> {
+    // A link could be redirected later to another program, and so it is resolved now.
     let program = std::env::current_exe().and_then(std::fs::canonicalize);
     program
         .map_err(|error| Failure::new(format!("cannot find `guardc` itself: {}", reason(&error))))

@@ -70,6 +70,8 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     }
     let text = match formatted(&suggestion.text, DEFECT) {
         Ok(text) => text,
+        // A rule may use a name that only the rules cannot hold, and a guard without rules is still
+        // a start.
         Err(_) => {
             suggestion = observer.suggestion(&name, u64::MAX);
             term.note("no rules: the names of these tools and parameters cannot be used in rules");

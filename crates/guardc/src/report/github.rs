@@ -33,6 +33,7 @@ pub fn render(report: &FindingReport) -> String {
 }
 
 fn data(text: &str) -> String {
+    // The percent sign comes first, or it would escape the other escapes again.
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 

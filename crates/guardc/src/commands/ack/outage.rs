@@ -76,6 +76,7 @@ pub fn run(args: &Args) -> CommandResult {
     let binary = std::env::current_exe().map_err(fail)?;
     let mut command = Command::new(binary);
     command.args(&args.arguments);
+    // An adapter may also ask for a version or compile a guard; only the sidecar is to fail.
     if args.arguments.first().is_none_or(|command| command != "serve") {
         let status = command.status().map_err(fail)?;
         return Ok(Exit::findings(!status.success()));
@@ -108,6 +109,7 @@ pub fn run(args: &Args) -> CommandResult {
             OutageKind::ErrsOnce => is_counted && asked == args.at,
             OutageKind::Errs | OutageKind::Dies | OutageKind::Hangs => asked >= args.at,
         };
+        // The kit removes the file where the case says that the outage is over.
         let is_down = is_due && args.marker.exists();
         match (is_down, args.how) {
             (false, _) => writeln!(told, "{line}").map_err(fail)?,

@@ -71,6 +71,8 @@ impl Selection {
     /// Keeps only the selected cases.
     pub fn select(&self, cases: &mut Vec<Case>) -> Result<(), Failure> {
         for id in &self.clause {
+            // A misspelt clause or tag would select nothing of it, and the run would look as if it
+            // had passed.
             clause_named(id)?;
         }
         for tag in &self.tag {
@@ -97,6 +99,8 @@ impl Selection {
                 && failed.as_ref().is_none_or(|failed| failed.contains(&case.name))
         });
         if let Some(Shard { part, parts }) = self.shard {
+            // Neighbours are of one area, so dealing them out in turn gives each part some of every
+            // area.
             let mut number = 0;
             cases.retain(|_| {
                 number += 1;

@@ -96,6 +96,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         approvals: &mut approvals,
     };
     let limits = DriveLimits { steps: args.steps, ..DriveLimits::default() };
+    // An interrupted drive would otherwise leave the reasoner and the tools running.
     crate::signals::end_commands_with_us(true);
     let report = session.drive(&mut io, &limits);
     if args.json {

@@ -83,6 +83,8 @@ pub struct TimedWriter {
 
 impl TimedWriter {
     fn new(mut input: ChildStdin, turn: Rc<AnswerLimit>) -> TimedWriter {
+        // One line may wait: a program that leaves a second one unread does not take part in the
+        // protocol.
         let (lines, told) = sync_channel::<Vec<u8>>(1);
         std::thread::spawn(move || {
             while let Ok(line) = told.recv() {

@@ -46,6 +46,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         term.print(&painted(page, term))?;
         return Ok(Exit::Fine);
     }
+    // A file of this name is meant before a code, since codes such as `limit` are ordinary words.
     if let Some((means, remedy)) = codes::reason(what).filter(|_| !Path::new(what).exists()) {
         let code = term.out.bold(what);
         term.print(&format!("{code}: {means}\n\nA reason of a verdict. {remedy}\n"))?;

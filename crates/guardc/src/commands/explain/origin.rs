@@ -101,10 +101,12 @@ fn find(query: &Query<'_>, term: &Console) -> Result<SessionPrefix, Failure> {
             current = SessionPrefix { session: at.session.clone(), ..SessionPrefix::default() };
         }
         let is_proposal = matches!(record.payload, Payload::Propose(_));
+        // The ids only serve a suggestion, so a long trace need not keep them all.
         if is_proposal && calls.len() < 10_000 {
             calls.extend(record.call.clone());
         }
         if is_proposal && record.call.as_deref() == Some(query.call) {
+            // An id is free again after its call has ended, and the last call of that id is meant.
             found.retain(|prefix| prefix.session != current.session);
             found.push(SessionPrefix {
                 session: current.session.clone(),

@@ -66,6 +66,7 @@ fn open(
         let session = guard.session(&event.session).storage(storage).actor(actor);
         session.first_workspace(&workspace).open()
     };
+    // Waiting must leave time for the decision itself, or the deadline would end it.
     open_waiting(open, until - RESERVE.min(args.deadline / 4)).map_err(HookFailure)
 }
 
@@ -90,11 +91,14 @@ fn propose(
     approvals: &ApprovalLog,
     store: Option<&Path>,
 ) -> Result<HookAnswer, HookFailure> {
+    // This comes first, because a proposal would be recorded and counted although the call cannot
+    // run.
     if let Some(denied) = session.unshowable(&call.tool) {
         return Ok(HookAnswer::Deny(denied.verdict.message()));
     }
     let id = match &call.id {
         Some(id) => id.clone(),
+        // The head differs after every record, so identical calls in a row have different ids.
         None => format!("{}-{}", mark(call), session.head().0),
     };
     let decided = match session.propose_with(&id, &call.tool, &call.args, approvals) {
@@ -106,6 +110,7 @@ fn propose(
         Err(error) => return Err(error.into()),
     };
     let ProposedCall { proposed, request } = decided;
+    // A host can only allow or refuse, and an allowed call would run a second time.
     if let Some(served) = &proposed.served {
         return Ok(HookAnswer::Deny(format!("the guard has served this call itself: {served}")));
     }
@@ -193,6 +198,8 @@ fn settle(
     let mut feedback = Vec::new();
     for (call, ending) in calls {
         let Some(id) = in_flight(session, call) else {
+            // A result that the guard knows nothing of means that the call ran without being asked
+            // about.
             if strict {
                 let tool = &call.tool;
                 return Err(HookFailure(format!(
@@ -208,6 +215,7 @@ fn settle(
         };
         feedback.extend(settled.into_outcome().feedback);
     }
+    // The call did not run, so a halt is no answer to it; the next call is refused anyway.
     if event.meaning == EventMeaning::Refused {
         return Ok(HookAnswer::Pass);
     }

@@ -151,6 +151,7 @@ fn answer(args: &Args, until: Instant) -> Result<String, HookFailure> {
 fn read_input() -> Result<Vec<u8>, HookFailure> {
     let mut input = Vec::new();
     let mut stdin = io::stdin().lock();
+    // One byte more than allowed tells an event of the maximum length from a longer one.
     let read = stdin.by_ref().take(MAX_EVENT + 1).read_to_end(&mut input);
     read.map_err(|error| HookFailure(format!("standard input cannot be read: {error}")))?;
     if input.len() as u64 > MAX_EVENT {

@@ -36,6 +36,8 @@ pub fn of_server(server: &[String], timeout: Duration) -> Result<Vec<Json>, Fail
                 PipeLine::End => return,
                 PipeLine::TooLong(_) => {}
                 PipeLine::Whole(line) => {
+                    // A server may print other text to its output; the answer is among the lines
+                    // that are JSON.
                     if let Ok(json) = Json::parse_bytes(&line)
                         && send.send(json).is_err()
                     {
@@ -47,6 +49,7 @@ pub fn of_server(server: &[String], timeout: Duration) -> Result<Vec<Json>, Fail
     });
     let mut server = AskedServer { _process: process, input, messages, timeout, next: 0 };
     let greeting = r#""protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"guardc","version":"1"}"#;
+    // A server of the newer era refuses the handshake, and expects the metadata with each request.
     let meta = match server.ask("initialize", greeting)?.get("result") {
         Some(_) => {
             server.write(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)?;
@@ -61,6 +64,7 @@ impl AskedServer {
     fn tools(&mut self, meta: Option<&str>) -> Result<Vec<Json>, Failure> {
         let mut tools = Vec::new();
         let mut cursor: Option<String> = None;
+        // A hostile server could name a next page for ever.
         for _ in 0..MAX_PAGES {
             let mut params: Vec<String> = meta.map(str::to_owned).into_iter().collect();
             if let Some(cursor) = &cursor {
@@ -105,6 +109,8 @@ impl AskedServer {
                 Failure::new(format!("the server did not answer `{method}`"))
                     .help("what it writes to standard error is above")
             })?;
+            // A request of the server may have the same number, so a message with a method is no
+            // answer.
             if message.get("id") == Some(&Json::Int(id)) && message.get("method").is_none() {
                 return Ok(message);
             }

@@ -23,6 +23,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let cannot = |path: &Path, why: String| {
         Failure::new(format!("cannot write `{}`: {why}", files::display(path)))
     };
+    // All names are looked up before the first file is written, so that nothing is half done.
     if let Some((name, _)) = FILES.iter().find(|(name, _)| args.dir.join(name).exists()) {
         let failure = cannot(&args.dir.join(name), "it already exists".into());
         return Err(failure.help("nothing was written; give another directory, or remove it first"));
@@ -30,6 +31,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     std::fs::create_dir_all(&args.dir).map_err(|e| cannot(&args.dir, reason(&e)))?;
     for (name, text) in FILES {
         let path = args.dir.join(name);
+        // `create_new` also refuses a file that appeared after the check above.
         let created = std::fs::OpenOptions::new().write(true).create_new(true).open(&path);
         created
             .and_then(|mut file| file.write_all(text.as_bytes()))

@@ -106,6 +106,7 @@ impl SessionGate {
         if !self.looked.insert(session.id().to_owned()) {
             return Ok(());
         }
+        // Ids of hooks and other hosts have another form, and their calls may still be running.
         let abandoned = |id: &&str| {
             let token = id.strip_prefix("mcp-").and_then(|rest| rest.split_once('-'));
             token.is_some_and(|(token, _)| !self.liveness.is_alive(token))
@@ -113,6 +114,8 @@ impl SessionGate {
         let abandoned: Vec<String> =
             session.in_flight().into_iter().filter(abandoned).map(str::to_owned).collect();
         for id in abandoned {
+            // Nobody knows how the call ended, and only a success could satisfy a requirement or a
+            // goal.
             session.settle(&id, Err(())).map_err(|error| error.to_string())?;
         }
         Ok(())
@@ -147,6 +150,8 @@ impl SessionGate {
         if let Some(held) = &self.held {
             let over = held.since.elapsed() >= HOLD;
             if over || held.session.id() != id {
+                // Other processes poll for the lock, and would miss a session that is free only for
+                // a moment.
                 self.pause = over.then(|| now + PAUSE);
                 self.held = None;
             }
@@ -186,6 +191,8 @@ impl SessionGate {
         let approvals = self.approvals.clone();
         let transforms = self.options.transforms;
         let session = self.open(call)?;
+        // A call that still has to wait is not proposed, or each attempt would be recorded as a
+        // refusal.
         if held {
             let refreshed = session.refresh();
             let preview = session.preview(&call.tool, &call.args);
@@ -199,6 +206,8 @@ impl SessionGate {
         let mut propose =
             |args: &Json| session.propose_with(&id, &call.tool, &args.to_string(), &approvals);
         let mut decided = propose(&call.args);
+        // A call is changed once only: rules whose changes undo each other would otherwise never
+        // end.
         if let Ok(refused) = &decided
             && transforms
             && !call.transformed
@@ -277,6 +286,8 @@ impl SessionGate {
         let settled = match ending {
             GuardedEnding::Failed => session.settle(&id, Err(())),
             GuardedEnding::Succeeded(forms) => {
+                // If no form fits, the first one is settled, and the guard reports it as a result
+                // of another type.
                 let fits = forms.iter().position(|form| session.is_result(&call.tool, form));
                 form = fits.unwrap_or(0);
                 session.settle(&id, Ok(forms.get(form)))
@@ -335,6 +346,8 @@ impl CallGate for SessionGate {
     ) -> Result<(), String> {
         let approvals = self.approvals.clone();
         let id = self.open(call)?.id().to_owned();
+        // A client could answer an old question after the call was changed; the answer holds for
+        // exact arguments.
         if approvals.request_id(&id, &call.tool, &call.args) != request {
             return Err("the answer is for another call".into());
         }

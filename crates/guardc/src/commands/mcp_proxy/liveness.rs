@@ -39,6 +39,7 @@ impl Liveness {
 
     /// Returns true if the proxy with this token may be alive. The file of a dead proxy is removed.
     pub fn is_alive(&self, token: &str) -> bool {
+        // Any other text could name a file outside of the folder.
         let named = token.len() == self.token.len() && token.bytes().all(|b| b.is_ascii_hexdigit());
         if token == self.token || !named {
             return true;

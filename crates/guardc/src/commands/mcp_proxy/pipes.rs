@@ -30,6 +30,7 @@ pub fn read_line(reader: &mut impl BufRead) -> io::Result<PipeLine> {
         }
         LineEnd::Open => PipeLine::Whole(line),
         LineEnd::TooLong => {
+            // The request's id is still needed, because its client waits for an answer.
             let mut scanner = IdScanner::default();
             scanner.feed(&line);
             rest_of_line(reader, |piece| scanner.feed(piece))?;
@@ -88,6 +89,7 @@ impl Outlet {
 
     /// Closes the pipe, unless a write to it is in progress.
     pub fn close(&self) {
+        // A write that blocks keeps the lock for ever, and closing must not block with it.
         if let Ok(mut pipe) = self.pipe.try_lock() {
             *pipe = None;
         }

@@ -116,6 +116,7 @@ pub fn sources(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<ReplayInput>, 
 fn database(path: &Path, bytes: u64, found: &mut Vec<ReplayInput>) -> Result<(), Failure> {
     let store = stored::open(path, None)?;
     let ids = store.sessions()?;
+    // The meter only needs a total; the share of each session is not known without reading it.
     let each = bytes / (ids.len() as u64).max(1);
     found.extend(ids.into_iter().map(|id| ReplayInput {
         path: path.to_owned(),
@@ -135,6 +136,8 @@ fn walk(folder: &Path, endings: &[&str], found: &mut Vec<ReplayInput>) -> Result
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
         let path = entry.path();
+        // The type of the entry itself does not follow links, so that a link to a parent folder
+        // makes no cycle.
         let kind = entry.file_type().map_err(fail)?;
         // A store's ledger and its requests for approval are no traces.
         if entry.file_name().as_encoded_bytes().starts_with(b".") {

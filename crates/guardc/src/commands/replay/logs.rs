@@ -67,6 +67,7 @@ fn document(
     bytes.push(b'\n');
     let rest = lines
         .rest()
+        // One byte more than the limit tells a document of exactly this size from a longer one.
         .take((LINE_BYTES - bytes.len().min(LINE_BYTES)) as u64 + 1)
         .read_to_end(&mut bytes);
     if let Err(error) = rest {

@@ -123,6 +123,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     drop(meter);
     let exact = sum.is_exact();
     let report = sum.report(&judges);
+    // The report is written before failures end the command, since the other sessions were decided.
     write(args, &report, exact, term)?;
     for failed in &report.failures {
         let line = failed.line.map(|line| format!(":{line}")).unwrap_or_default();

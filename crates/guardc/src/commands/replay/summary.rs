@@ -56,6 +56,7 @@ impl ReplaySummary {
 
     fn rules(&mut self, rules: BTreeMap<RuleDifference, u64>) {
         for (rule, count) in rules {
+            // Known rules are counted beyond the bound too, or their sums would be wrong.
             if self.rules.len() < RULES || self.rules.contains_key(&rule) {
                 *self.rules.entry(rule).or_default() += count;
             }

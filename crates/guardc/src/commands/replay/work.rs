@@ -65,6 +65,7 @@ pub fn all(
         drop(send);
         let mut whole = ReplaySummary::new(work.judges.len(), work.list);
         let mut waiting = BTreeMap::new();
+        // Sums are merged in the order of the files, because the lists keep only the first entries.
         let mut turn = 0;
         for (index, sum) in receive {
             waiting.insert(index, sum);
@@ -97,6 +98,8 @@ impl Work<'_> {
 
     /// Returns the judge of a session that was recorded with this plan.
     fn judge(&self, plan: &str) -> Result<usize, String> {
+        // A single plan decides every session: that is how a new guard is compared with an old
+        // record.
         if let [_] = self.judges {
             return Ok(0);
         }
@@ -124,6 +127,8 @@ impl Work<'_> {
             let entry = match records.next_record() {
                 Ok(None) => break,
                 Ok(Some(entry)) => entry,
+                // A crash between a write and its answer leaves such a record, and nobody acted on
+                // it.
                 Err(Flaw::Cut) => {
                     let why = "the last record is cut; it was never answered".into();
                     let file = file.clone();
@@ -149,6 +154,8 @@ impl Work<'_> {
                 }
                 sum.passed_over(SkippedLines { file: file.clone(), why, first: number, lines: 1 });
             }
+            // Only the number 0 begins a chain; a later opening is an error, which the replay
+            // reports.
             let opens = matches!(entry.record.payload, Payload::Open(_) if entry.record.seq == 0);
             if opens {
                 if let Some((judge, replay)) = live.take() {
@@ -252,6 +259,7 @@ impl Sessions<'_> {
             }),
         };
         if let Err(why) = fed {
+            // The name stays known, so that later records of a broken session begin no second one.
             let place = *self.by_name.entry(name.to_owned()).or_insert(self.order.len());
             if place == self.order.len() {
                 self.order.push(None);

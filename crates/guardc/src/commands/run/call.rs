@@ -116,6 +116,8 @@ impl<'a> Reader<'a> {
                     .map(|p| p.name.clone())
                     .ok_or_else(|| self.expected("a parameter's name and `:`"))?
             };
+            // A repeated member would reach the kernel, where only one of the two values could be
+            // judged.
             if members.iter().any(|(known, _)| **known == name) {
                 return Err(format!("`{name}` is given twice"));
             }
@@ -154,6 +156,7 @@ impl<'a> Reader<'a> {
 
     fn value(&mut self) -> Result<Json, String> {
         self.depth += 1;
+        // The reader recurses, and a deeper text would overflow the stack.
         if self.depth > MAX_DEPTH {
             return Err(format!("values nest more than {MAX_DEPTH} deep"));
         }

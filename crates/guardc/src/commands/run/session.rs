@@ -124,6 +124,8 @@ impl<'a> Repl<'a> {
         let plan = self.guard.plan();
         let (typed, rest) = call::parse(text, plan)?;
         let known = plan.tools.iter().any(|t| t.name == typed.tool || t.wire_name == typed.tool);
+        // An undeclared tool may be allowed by the guard, so a call in full notation is proposed in
+        // any case.
         let bare = !text.contains(['(', '{']);
         if !known && bare {
             let names = plan

@@ -25,6 +25,8 @@ impl Repl<'_> {
 
     pub(super) fn open(&mut self, text: &str) -> LineAnswer {
         let data = call::value(text)?;
+        // The arguments of opening are judged by a new session only, since they teach its first
+        // facts.
         self.command("reset")?;
         self.play.open(&data)?;
         Ok("a new session\n".into())

@@ -17,6 +17,8 @@ pub struct PendingAnswer(AtomicU8);
 impl PendingAnswer {
     /// Begins the request. Returns false if it was already answered, and must not run.
     pub fn begin(&self) -> bool {
+        // Exactly one thread changes the state from waiting, so a request that has timed out never
+        // begins.
         self.0.compare_exchange(WAITING, BEGUN, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
@@ -63,6 +65,7 @@ impl Deadlines {
     pub fn add(&self, time: Duration, turn: Arc<PendingAnswer>, late: TimeoutCallback) {
         let mut due = self.due();
         due.number += 1;
+        // The number separates requests that end at the same instant.
         let key = (Instant::now() + time, due.number);
         due.requests.insert(key, (turn, late));
         drop(due);
@@ -83,6 +86,8 @@ impl Deadlines {
                 continue;
             }
             let Some((_, (turn, late))) = due.requests.pop_first() else { continue };
+            // The callback writes to a pipe that may block, and workers add requests under this
+            // lock.
             drop(due);
             let begun = turn.is_begun();
             if turn.answer() {

@@ -29,6 +29,7 @@ impl Feeds {
     /// Returns an error if too many texts are open.
     pub fn open(&self, open: OpenFeed) -> Result<String, RpcError> {
         let mut feeds = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        // A client that never finishes its texts would otherwise fill the memory.
         if feeds.1.len() >= MOST {
             let why = format!("{MOST} texts are open: finish one of them first");
             return Err(RpcError::failed("too_many_feeds", why));

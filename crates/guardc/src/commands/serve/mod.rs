@@ -167,6 +167,7 @@ fn read_requests(service: &Arc<Service>, mut pool: Option<Pool>) -> Result<(), F
         match line {
             NextLine::End => break,
             NextLine::TooLong => {
+                // The rest of the line would be read as a request of its own.
                 skip_line(&mut input).map_err(|e| unreadable(&e))?;
                 let longest = shown(service.limits.max_request_size);
                 let message = format!(
@@ -250,6 +251,7 @@ impl Service {
 
     /// Runs a request, and writes its answer if one is expected.
     fn answer(&self, request: &Request, turn: &PendingAnswer) {
+        // The client has been told that the request will not run.
         if !turn.begin() {
             return;
         }
@@ -257,6 +259,8 @@ impl Service {
         let method = request.method();
         let params = request.params.as_deref();
         let result = self.server.call(method, params);
+        // The client has an answer already, and a second one with the same id would break the
+        // protocol.
         if !turn.answer() {
             return;
         }

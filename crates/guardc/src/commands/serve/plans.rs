@@ -139,8 +139,12 @@ impl Server {
     /// asked now.
     fn about(&self) -> Vec<(String, SessionSummary, Option<usize>)> {
         let sessions: Vec<_> =
+            // The list is copied, so that the lock of all sessions is not held while single ones
+            // are asked.
             lock(&self.sessions).iter().map(|(id, open)| (id.clone(), open.clone())).collect();
         let summary = |(id, open): (String, std::sync::Arc<super::server::OpenSession>)| {
+            // Waiting for a busy session would delay the whole list until its probe or command
+            // ends.
             let in_flight = open.session.try_lock().ok().map(|session| session.in_flight().len());
             let about = lock(&open.about).clone();
             (id, about, in_flight)

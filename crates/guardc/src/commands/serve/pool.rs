@@ -57,6 +57,8 @@ impl PoolShared {
                 state.idle -= 1;
                 continue;
             };
+            // The queue stays in the map while its request runs, which keeps the session out of
+            // `ready`.
             let job = state.queues.get_mut(&session).and_then(VecDeque::pop_front);
             drop(state);
             if let Some(job) = job {
@@ -87,6 +89,7 @@ impl Pool {
     /// Returns an error if no worker can be started.
     pub fn submit(&mut self, session: String, job: Job) -> std::io::Result<()> {
         let mut state = self.shared.state();
+        // The reader of the input waits here, so that a client cannot queue requests without bound.
         while state.pending >= self.most * WAITING_PER_WORKER {
             state = self.shared.room.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -98,6 +101,8 @@ impl Pool {
                 state.ready.push_back(session);
             }
         }
+        // An idle worker may have been woken for another request already, so the numbers are
+        // compared.
         let more = state.idle < state.ready.len() && self.threads.len() < self.most;
         drop(state);
         if more {

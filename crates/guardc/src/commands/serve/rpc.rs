@@ -74,6 +74,7 @@ pub fn read(line: &[u8]) -> Result<Request, String> {
             return refused(None, RpcError::parse(message));
         }
     };
+    // A text that is JSON but no request has another error than one that is not JSON.
     let raw: &RawValue = match serde_json::from_str(text) {
         Ok(raw) => raw,
         Err(error) => {

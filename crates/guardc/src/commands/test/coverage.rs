@@ -252,6 +252,8 @@ impl Coverage {
 
     /// Records a decided call.
     pub fn decided(&mut self, tool: &str, verdict: &Verdict) {
+        // These reasons come before any rule is asked, so that no rule has allowed or refused the
+        // call.
         let unread = [Code::UnknownTool, Code::InvalidArguments, Code::Halted];
         if verdict.reasons.iter().any(|reason| unread.contains(&reason.code)) {
             return;
@@ -261,6 +263,7 @@ impl Coverage {
             if !rule.tools.iter().any(|name| name == tool) {
                 continue;
             }
+            // A rule that could not be evaluated has neither allowed the call nor refused it.
             let erred = reasons().any(|r| r.code == Code::EvaluationError && r.span == rule.at);
             if reasons().any(|reason| rule.raised(reason)) {
                 rule.refused = true;

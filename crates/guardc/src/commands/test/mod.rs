@@ -134,6 +134,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         return mutate::run(args, &inputs, &config, term);
     }
     let mut results = Results {
+        // The project's minimum is meant for all tests, and a filter runs only some of them.
         min_coverage: args.min_coverage.or(config.min_coverage.filter(|_| args.run.is_none())),
         coverage: args.coverage,
         ..Results::default()

@@ -33,6 +33,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let key = args.sign.as_deref().map(SigningKey::read).transpose()?;
     let found = sources::all_with_ledgers(&args.traces, &args.session, None)?;
     let checked = verify_all(&found, None, None, true, term)?;
+    // A checkpoint of a damaged trace would vouch for the damage.
     if unsound(&found, &checked, term)? {
         return Ok(Exit::Findings);
     }

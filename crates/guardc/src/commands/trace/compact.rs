@@ -80,6 +80,7 @@ fn compact(
     at_least: u64,
 ) -> Result<Option<u64>, CompactFailure> {
     let head = storage.store().head(id)?.unwrap_or_default();
+    // A snapshot record is written first, so that a shorter session would not become shorter.
     if head.version - head.first < at_least.max(2) {
         return Ok(None);
     }

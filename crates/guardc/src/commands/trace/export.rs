@@ -107,6 +107,7 @@ fn into_file(source: &SessionTrace, path: &Path) -> Result<(), Failure> {
     if path.exists() {
         return Err(fail(std::io::ErrorKind::AlreadyExists.into()));
     }
+    // The name of the trace appears only when the copy is complete, and on disk.
     let draft = path.with_extension("jsonl.draft");
     let file = std::fs::File::create(&draft).map_err(fail)?;
     let mut out = BufWriter::with_capacity(1 << 18, file);

@@ -44,6 +44,7 @@ fn instant(text: &str) -> Result<i64, String> {
 impl Filter {
     /// Returns true if it selects only by session.
     pub fn is_of_sessions(&self) -> bool {
+        // The pattern names every option, so that a new one cannot be forgotten here.
         let Filter { session: _, call, kind, verdict, tool, since, until } = self;
         kind.is_empty()
             && verdict.is_empty()

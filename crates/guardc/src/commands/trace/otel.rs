@@ -111,7 +111,10 @@ impl Spans<'_> {
                 let span = proposed(session, record, propose, content);
                 let call = record.call.clone().unwrap_or_default();
                 let runs = propose.verdict.decision == Decision::Allow && propose.served.is_none();
+                // Beyond the bound a call is written at once, as a span without its ending.
                 if runs && session.open.len() < OPEN {
+                    // An id in use again means that the earlier call was never settled in the
+                    // trace.
                     done = session.open.insert(call, span);
                 } else {
                     done = Some(span);

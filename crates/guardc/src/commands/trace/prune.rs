@@ -56,6 +56,8 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let mut older_than = args.older_than;
     let mut keep = args.keep;
     if older_than.is_none() && keep.is_none() {
+        // A limit on the command line replaces the project's rule as a whole, so that the two never
+        // mix.
         let project = Config::discover(Path::new("."))?.retention;
         (older_than, keep) = (project.older_than.map(Age::For), project.keep);
     }
@@ -112,6 +114,7 @@ fn last(store: &dyn Store, id: &str) -> Result<i64, StoreError> {
     let line = records.next().transpose()?.unwrap_or_default();
     let read =
         LineFields::read(line.as_bytes()).ok().and_then(|line| time::parse_rfc3339(line.time));
+    // Without a time the age is unknown, and guessing it could drop a session that is still needed.
     let no_time = || StoreError::Misfit(format!("the last record of session `{id}` has no time"));
     read.ok_or_else(no_time)
 }

@@ -125,6 +125,7 @@ fn copy(
             LineEnd::TooLong => {
                 Err(format!("the line is longer than {} MiB", verify::MAX_LINE >> 20))
             }
+            // Without its line feed a record may be cut, even if the text so far is valid.
             LineEnd::Open | LineEnd::End => Err("the line has no end".to_owned()),
         };
         match next {

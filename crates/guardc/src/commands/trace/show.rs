@@ -35,6 +35,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
                 "file": at.file, "line": at.line, "session": at.session, "tool": at.tool,
             });
             let head = head.to_string();
+            // The record's line is copied as it is, because its hash covers these very bytes.
             let head = head.strip_suffix('}').unwrap_or(&head).as_bytes();
             out.write_all(head).and_then(|()| out.write_all(b",\"record\":")).and_then(|()| {
                 out.write_all(line)?;

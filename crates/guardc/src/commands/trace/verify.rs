@@ -73,6 +73,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     }
     let checked = verify_all(&found, checkpoint.as_ref(), args.jobs, false, term)?;
     let lost = checkpoint.as_ref().map(|listed| lost(listed, &found, &checked, &args.session));
+    // The audit is of the whole store, and here only single sessions are asked about.
     let stores = if args.session.is_empty() {
         sources::audit(&args.traces, args.key.as_deref())?
     } else {
@@ -131,6 +132,7 @@ fn proof(args: &Args, path: &Path, signer: Option<&PublicKey>, term: &Console) -
     };
     let mut holds = signer.map_or(Ok(()), |key| read.signed_by(key));
     if let Some(path) = &args.checkpoint {
+        // The signature was checked on the proof, which carries the signed root.
         match believed(path, None)? {
             (Some(checkpoint), _) => holds = holds.and_then(|()| read.belongs(&checkpoint)),
             (None, doubt) => return said(term, args.format, &doubt.unwrap_or_default()),
@@ -191,6 +193,8 @@ pub fn verify_all(
         done.extend(side_by_side(&small, jobs, &|at| verify(at, 1)));
         ended.store(true, Ordering::Release);
         if let Some(watching) = watching {
+            // The follower sleeps between its reports, and is woken so that the end does not wait
+            // for it.
             watching.thread().unpark();
         }
     });

@@ -218,6 +218,8 @@ fn interruptions() -> Result<Arc<AtomicBool>, Failure> {
     #[cfg(unix)]
     {
         use signal_hook::consts::SIGINT;
+        // The order matters: the shutdown must see the flag as it was before this interrupt sets
+        // it.
         let twice = signal_hook::flag::register_conditional_shutdown(SIGINT, 130, stop.clone());
         let once = signal_hook::flag::register(SIGINT, stop.clone());
         twice

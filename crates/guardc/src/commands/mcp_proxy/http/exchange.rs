@@ -43,6 +43,7 @@ const MAX_BACKLOG: usize = 1 << 20;
 
 /// Creates the channel of answers to a client's connection.
 pub fn answers() -> (AnswerSender, AnswerReceiver) {
+    // The queue itself has no bound, because the gate's thread must never wait for a slow client.
     let (sender, receiver) = mpsc::unbounded_channel();
     let backlog = Arc::new(watch::Sender::new(0));
     (AnswerSender { sender, backlog: Arc::clone(&backlog) }, AnswerReceiver { receiver, backlog })

@@ -79,11 +79,14 @@ pub fn check(
     }
     let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     if let Some(origin) = text(ORIGIN) {
+        // A page of this machine may ask: it comes from a program that could connect without a
+        // browser too.
         let local = origin.parse::<Uri>().is_ok_and(|uri| is_local(uri.host()));
         if !local && !origins.iter().any(|allowed| allowed == origin) {
             return Err((StatusCode::FORBIDDEN, "the origin is not allowed".into()));
         }
     }
+    // A foreign page whose name resolves to this machine still sends its own name as host.
     let host = text(HOST).unwrap_or_default().parse::<Uri>();
     if loopback && !host.is_ok_and(|uri| is_local(uri.host())) {
         return Err((StatusCode::FORBIDDEN, "the host is not this machine".into()));
@@ -94,6 +97,8 @@ pub fn check(
     if ![Method::POST, Method::GET, Method::DELETE].contains(method) {
         return Err((StatusCode::METHOD_NOT_ALLOWED, "a message is sent by POST".into()));
     }
+    // An encoded body would be decoded by the server and not by the proxy, which would judge other
+    // bytes.
     let is_plain = is_plain_json(text(CONTENT_TYPE).unwrap_or_default())
         && !headers.contains_key(CONTENT_ENCODING);
     if *method == Method::POST && !is_plain {
@@ -221,6 +226,8 @@ fn decoded(value: &str) -> Option<String> {
 
 /// Parses the message of a request.
 pub fn read(headers: &HeaderMap, body: &[u8]) -> Result<Json, Box<Response<AnyBody>>> {
+    // The id is found without parsing, so that a message that cannot be parsed is answered under
+    // its id.
     let mut scanner = IdScanner::default();
     scanner.feed(body);
     let id = scanner.id();
@@ -238,6 +245,7 @@ pub fn read(headers: &HeaderMap, body: &[u8]) -> Result<Json, Box<Response<AnyBo
 
 /// Adds the headers of a message of the proxy.
 pub fn own_headers(headers: &mut HeaderMap, message: &Json) {
+    // These headers repeat the client's message, and would contradict the one of the proxy.
     let about: Vec<_> =
         headers.keys().filter(|name| name.as_str().starts_with("mcp-param-")).cloned().collect();
     about.into_iter().for_each(|name| _ = headers.remove(name));

@@ -55,6 +55,8 @@ impl SseReader {
         for byte in bytes {
             let after_return = std::mem::replace(&mut self.after_return, *byte == b'\r');
             match byte {
+                // A carriage return has ended the line already, even if its line feed came with
+                // later bytes.
                 b'\n' if after_return => {}
                 b'\n' | b'\r' => events.extend(self.end_line()),
                 byte => self.line.push(*byte),

@@ -296,6 +296,7 @@ fn merge(picture: &mut Picture) {
         let parts: Vec<&str> = parts.into_iter().filter(|label| !label.is_empty()).collect();
         let label = cut(&parts.join(if alternatives { " or " } else { ", " }), LABEL);
         known.label = label;
+        // One unconditional requirement makes the whole arrow one that always holds.
         known.conditional &= arrow.conditional;
         known.tip.push_str(&format!("\n{}", arrow.tip));
     }
@@ -329,6 +330,7 @@ fn arrange(picture: &mut Picture) {
                 })
                 .collect();
             let length = far(&swapped);
+            // Only strict progress is kept, so that equal orders leave the lanes where they were.
             if length < least {
                 (rank, least) = (swapped, length);
             }

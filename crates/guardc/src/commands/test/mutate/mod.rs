@@ -133,6 +133,7 @@ impl MutatedGuard<'_> {
     /// Returns true if the comparison proves that both guards are equivalent, without a search.
     fn decides_like(&self, mutant: &CompilerOutput) -> bool {
         let limits = WitnessLimits { states: 0, calls: 0, climbs: 0, ..WitnessLimits::default() };
+        // The search for witnesses ends at once, because only proofs count here.
         let found = diff(&self.output.program, &mutant.program, &limits, &|| true);
         let no = |looser: bool| found.answers(looser).all(|answer| matches!(answer, Answer::No));
         no(true) && no(false) && found.undeclared.is_none()

@@ -107,6 +107,8 @@ impl Weaker<'_> {
         match &e.kind {
             K::Not(operand) => self.expr(operand, !less),
             K::And(a, b) | K::Or(a, b) => {
+                // Of a disjunction one side alone is true less often, and of a conjunction more
+                // often.
                 if matches!(e.kind, K::Or(..)) == less {
                     for side in [a, b] {
                         let side = format!("({})", self.slice(side.span));
@@ -142,6 +144,7 @@ impl Weaker<'_> {
             K::Int(_) | K::Decimal(_) | K::Duration(_) => {}
             K::Neg(operand) => return self.number(operand, !up),
             K::Arith(op @ (ArithOp::Add | ArithOp::Sub), a, b) => {
+                // The first literal that can be changed is enough: both would change the sum twice.
                 let before = self.found.len();
                 self.number(b, up == (*op == ArithOp::Add));
                 if self.found.len() == before {

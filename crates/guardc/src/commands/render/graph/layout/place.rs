@@ -95,6 +95,8 @@ fn settle(
     let mut pools: Vec<(i64, i64)> = Vec::new();
     for (cell, offset) in run.iter().zip(&offsets) {
         pools.push((wish(grid, *cell) - offset, 1));
+        // Means are compared by cross-multiplication, because whole-number division would round
+        // them to ties.
         while let [.., (sum_a, n_a), (sum_b, n_b)] = pools[..]
             && sum_a * n_b > sum_b * n_a
         {
