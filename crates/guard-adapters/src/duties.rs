@@ -36,6 +36,8 @@ impl Duties for Faithful {}
 pub trait Duties {
     /// Begins the conversation.
     fn begin(&mut self, harness: &mut Harness) -> AdapterResult<()> {
+        // Calls of an earlier run come first, because the guard would otherwise judge without their
+        // effects.
         self.settle_overdue(harness)?;
         let text = &harness.run.prompt;
         self.prompt(harness, text)
@@ -97,6 +99,7 @@ pub trait Duties {
             args.push_str(&piece.args.unwrap_or_default());
         }
         turn.calls.extend(parts.into_values().map(|(call, tool, args)| {
+            // Arguments that are not JSON stay a text, which the guard denies as no object.
             let args = serde_json::from_str(&args).unwrap_or(Value::String(args));
             ModelCall { call, tool, args }
         }));
@@ -109,8 +112,10 @@ pub trait Duties {
         let mut calls: Vec<ModelCall> = Vec::new();
         for mut call in turn.calls {
             if call.call.is_empty() {
+                // The number of messages differs in every turn, so that no such id is used twice.
                 call.call = format!("nameless-{}-{}", harness.messages.len(), calls.len());
             }
+            // The verdict on one of them would also be taken for the other.
             if calls.iter().any(|earlier| earlier.call == call.call) {
                 let why =
                     format!("two calls have the id `{}`, and this one did not run", call.call);
@@ -174,6 +179,8 @@ pub trait Duties {
         if gate != Gate::Run {
             return Ok(gate);
         }
+        // The guard is asked before this, since a rule may count or deny calls of tools that are
+        // absent.
         if !harness.has_tool(&call.tool) {
             return self.no_such_tool(harness, call).map(Gate::Refused);
         }
@@ -316,6 +323,8 @@ pub trait Duties {
             Err(SessionError::Step(StepError::NoSuchCall(_))) => Ok(String::new()),
             Ok(_) => Err(trouble("no answer to a settlement")),
             Err(error) => {
+                // The tool has run, so its ending must reach the guard later, or the call stays in
+                // flight.
                 harness.engine.unsettled.push((call.clone(), done.clone()));
                 Err(trouble(error))
             }
@@ -471,6 +480,7 @@ pub fn gate(
 ) -> AdapterResult<Gate> {
     let mut proposed = duties.propose(harness, call)?;
     if proposed.verdict.decision == Decision::Ask
+        // Approving changes the session, so the call is proposed again instead of being run.
         && duties.approvals(harness, call, &proposed.verdict)?
     {
         proposed = duties.propose(harness, call)?;

@@ -86,6 +86,7 @@ impl Engine {
         {
             match world.probe(&probe.name).and_then(|answer| json(&answer).ok()) {
                 Some(answer) => answers.insert(probe.name.clone(), answer),
+                // An old answer must not stand in for a missing one.
                 None => answers.remove(&probe.name),
             };
         }

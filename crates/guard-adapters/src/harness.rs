@@ -91,6 +91,7 @@ impl Harness<'_> {
 
     /// Returns true if the agent has a tool.
     pub fn has_tool(&self, name: &str) -> bool {
+        // A tool that runs elsewhere never reaches the adapter.
         self.run.tools.iter().any(|tool| tool.name == name && tool.elsewhere.is_none())
     }
 

@@ -68,6 +68,7 @@ impl Adapter for Instance<'_> {
             is_cancelled: false,
         };
         let end = shape.run(&mut **duties, &mut harness);
+        // The session is kept after an error as well, because the next run may continue it.
         sessions.open.insert(duties.key(&run.session), engine);
         end
     }
@@ -115,6 +116,8 @@ impl ParallelWorld<'_, '_> {
         let duties = self.fault.map_or_else(|| Box::new(Faithful) as _, AdapterFault::duties);
         let sessions = OpenSessions {
             guards: self.sessions.guards,
+            // Both runs are of one process, and a fault may confuse their sessions, so they share
+            // one table.
             open: std::mem::take(&mut self.sessions.open),
         };
         let shape = self.shape;

@@ -295,6 +295,8 @@ impl AdapterRun<'_> {
             match judged.decision {
                 Decision::Allow => return Ok(AwaitedGate::Run),
                 Decision::Wait => return Ok(AwaitedGate::Wait),
+                // A role is asked once; a second request for approval would only repeat the
+                // refusal.
                 Decision::Ask if !asked => {
                     asked = true;
                     if !self.approved(call, &args, &judged)? {

@@ -39,6 +39,7 @@ pub fn serve(adapter: &mut dyn Adapter, input: impl BufRead, output: impl Write)
             Ok(result) => json!({ "id": id, "result": result }),
             // A fault in which the adapter sends nothing any more, or exits.
             Err(trouble) if trouble.kind == TroubleKind::Hang => {
+                // The process must stay alive and silent, as an adapter that hangs does.
                 while wire.read()?.is_some() {}
                 break;
             }

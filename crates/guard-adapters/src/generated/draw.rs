@@ -46,6 +46,7 @@ pub fn scenario(seed: u64, number: u64, attempt: u64) -> GeneratedScenario {
     }
     let items = drawing.items();
     let mut turns = drawing.turns();
+    // The evaluator refuses usage of a unit without a budget, and the case would not be playable.
     if !items.iter().any(|item| item.starts_with("budget tokens")) {
         turns.iter_mut().for_each(|turn| turn.usage = None);
     }

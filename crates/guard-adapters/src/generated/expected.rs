@@ -103,6 +103,7 @@ fn sees(
 ) -> Vec<Vec<String>> {
     let mut sees: Vec<Vec<String>> = Vec::new();
     let mut known: Vec<(String, &'static str)> = Vec::new();
+    // The first message is the prompt, which every adapter shows.
     let mut before = 1;
     for (at, messages) in seen.shown.iter().enumerate() {
         let mut here = Vec::new();

@@ -56,6 +56,8 @@ pub fn run(duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<Loop
                 queue.push_back(Happens::Ask);
             }
         }
+        // Events in the queue come first, since a call that may begin must not wait for the end of
+        // another.
         if queue.is_empty() {
             match duties.finished(harness) {
                 Some((id, done)) => {
@@ -63,6 +65,7 @@ pub fn run(duties: &mut dyn Duties, harness: &mut Harness) -> AdapterResult<Loop
                     queue.extend(at.map(|at| Happens::Ended(running.remove(at), done)));
                 }
                 None => {
+                    // Nothing is running any more, so nothing can end the wait.
                     waiting.drain(..).for_each(|(call, why)| harness.answer(&call, &why));
                     queue.push_back(Happens::Ask);
                 }

@@ -41,6 +41,7 @@ fn calls(duties: &mut dyn Duties, harness: &mut Harness, calls: &[ModelCall]) ->
             before(duties, harness, call, &mut running, &mut waiting)?;
         }
     }
+    // Nothing is running any more, so nothing can end the wait.
     for (call, why) in waiting {
         harness.answer(call, &why);
     }

@@ -52,6 +52,7 @@ impl<'c> Proxy<'c> {
                 let both = duties.settle(harness, call, &done)?;
                 self.responses.insert(id, with_feedback(&both));
             }
+            // A call that must wait again is appended, so the number of rounds is fixed beforehand.
             for _ in 0..self.kept.len() {
                 let Some((call, _)) = self.kept.pop_front() else { break };
                 self.request(duties, harness, call)?;
