@@ -83,6 +83,8 @@ impl AdviceScene<'_> {
         let nobody = &mut guard_runtime::NoWorld;
         let holds = |hypothesis: &Hypothesis<'_>, when: &Expr| {
             let assumed = Assumed { call, ..Assumed::default() };
+            // A condition that cannot be evaluated counts as true, so that a risk is never
+            // understated.
             hypothesis.evaluate(when, &assumed) != Ok(Value::Bool(false))
         };
         self.read(nobody, |hypothesis| {
@@ -115,6 +117,7 @@ pub fn advise(
 ) -> Advice {
     let plan = kernel.plan_of(session);
     let scene = AdviceScene { kernel, plan, session, now: session.now().max(now) };
+    // Candidates are compared with each other, and so they must see the same world.
     let world = &mut Remembered::new(world);
     let goals = Goals::now(&scene, world);
     let tools = (0..).zip(&plan.tools).filter(|(_, tool)| tool.served.is_none());
@@ -129,6 +132,7 @@ pub fn advise(
         .collect();
     let mut actions: Vec<Action> =
         scored.iter().map(|candidate| action(&scene, &graph, candidate, &scored)).collect();
+    // The name decides between equal values, so that equal sessions get equal advice.
     actions.sort_by(|a, b| (Reverse(a.value), &a.tool).cmp(&(Reverse(b.value), &b.tool)));
     view::advice(&scene, &goals, actions)
 }
@@ -188,6 +192,7 @@ fn opportunity(scene: &AdviceScene<'_>, scored: &Scored, all: &[Scored]) -> Deci
     };
     let others = all.iter().filter(|other| other.candidate.tool != scored.candidate.tool);
     let best = others.filter(lost).map(|other| other.terms.value()).max();
+    // A negative value is no loss.
     best.unwrap_or_default().clamp(Decimal(0), Decimal(fixed::ONE))
 }
 

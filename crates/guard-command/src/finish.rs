@@ -83,6 +83,7 @@ impl CommandContext {
             return ShellText::Known(name.to_owned());
         }
         let all = files(std::slice::from_ref(word), folders);
+        // The command may run in several folders, and then the path stands for several programs.
         let [ShellText::Known(path)] = all.as_slice() else {
             return ShellText::Unknown(name.to_owned());
         };
@@ -110,6 +111,7 @@ impl CommandContext {
         };
         let is_recipe =
             |file: &String| recipes.iter().any(|recipe| file.rsplit('/').next() == Some(recipe));
+        // The folder in which the program will look is not known, so a recipe in any folder counts.
         if self.written.iter().any(is_recipe) {
             return true;
         }
@@ -153,6 +155,7 @@ fn files(words: &[Word], folders: &Folders) -> Vec<ShellText> {
 }
 
 fn place(file: &str, home: bool, folders: &Folders, out: &mut Vec<ShellText>) {
+    // A host may take a backslash for a separator, and a null byte ends a path.
     if file.contains('\\') || file.contains('\0') {
         return out.push(ShellText::Unknown(file.to_owned()));
     }

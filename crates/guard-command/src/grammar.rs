@@ -18,6 +18,7 @@ const MAX_FOLDERS: usize = 4;
 /// Parses a text as a shell would.
 pub(crate) fn text(source: &str, found: &mut FoundCommands, depth: usize) -> Read<()> {
     found.bytes += source.len();
+    // Inner texts are parsed again, so their bytes count again, and the total stays linear.
     if depth > MAX_DEPTH || found.bytes > 2 * MAX_TEXT {
         return Err(UnreadableText);
     }
@@ -103,10 +104,12 @@ impl<'s> ShellReader<'s, '_> {
     /// Parses the rest of `$(…)`, `<(…)` or `(…)`.
     pub fn nested_list(&mut self) -> Read<()> {
         self.enter()?;
+        // A subshell cannot change the folder of the shell around it.
         let folders = self.found.folders.clone();
         let outer = std::mem::take(&mut self.here);
         let from = self.pos;
         let end = self.list(&[])?;
+        // The text of a here-document would then begin inside of the substitution.
         let splits = !outer.is_empty() && self.since(from).contains('\n');
         if end != ")" || !self.here.is_empty() || splits {
             return Err(UnreadableText);
@@ -248,6 +251,7 @@ impl<'s> ShellReader<'s, '_> {
             match self.peek() {
                 Some(b'&') => {
                     self.pos += 1;
+                    // A command in the background changes the folder of its own shell only.
                     self.found.folders = before;
                 }
                 other => {
@@ -311,6 +315,7 @@ impl<'s> ShellReader<'s, '_> {
             self.skip_lines()?;
         }
         self.found.listed = outer;
+        // Whether the last command of a pipe runs in the shell itself depends on an option.
         if several {
             let here = self.found.folders.take();
             self.found.folders = union(here, before);

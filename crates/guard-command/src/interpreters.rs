@@ -119,6 +119,7 @@ pub(crate) fn behind_pipe(raw: &mut Raw) {
 
 /// Finds programs in the words of interpreters, and options that run other programs.
 pub(crate) fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
+    // Versions are part of names: `python3.12`.
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     if let Some(interpreter) = INTERPRETERS.iter().find(|known| known.names.contains(&bare)) {
         return interpreted(interpreter, raw);
@@ -159,6 +160,7 @@ pub(crate) fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>) 
             options.contains(&text) || options.contains(&text.replacen("--", "-", 1).as_str())
         });
         raw.known &= !whole
+            // These programs have long options with one dash, which are no clusters of letters.
             && (name == "go"
                 || name == "gcc"
                 || name == "g++"

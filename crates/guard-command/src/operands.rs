@@ -32,6 +32,7 @@ pub(crate) fn first_operand(args: &[Word], options: OptionSet) -> Option<usize> 
             if options.long_values.contains(&name) {
                 at += usize::from(value.is_none());
             } else if !options.long_flags.contains(&name) {
+                // An option that is not understood could take the next word, or run it.
                 return None;
             }
             continue;

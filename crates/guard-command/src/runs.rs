@@ -143,6 +143,7 @@ pub(crate) fn emit(mut raw: Raw, found: &mut FoundCommands, depth: usize) -> Rea
     interpreters::inspect(&name, &mut raw, &mut inner);
     roles::fill(&name, &mut raw);
     let folders = raw.folders.clone();
+    // These run in the shell itself, so that a `cd` in them moves the shell.
     let stays = matches!(name.as_str(), "eval" | "command" | "builtin" | "exec" | "." | "source");
     let sub = Raw { text: raw.text.clone(), folders: folders.clone(), ..Raw::default() };
     let at = found.commands.len();
@@ -150,6 +151,7 @@ pub(crate) fn emit(mut raw: Raw, found: &mut FoundCommands, depth: usize) -> Rea
     let after = found.folders.clone();
     for inner in inner {
         if !stays {
+            // A trap runs at a later time, from whatever folder the shell is in then.
             found.folders = if name == "trap" { None } else { folders.clone() };
         }
         match inner {
@@ -199,6 +201,7 @@ fn change_folder(name: &str, raw: &Raw, found: &mut FoundCommands) {
         }
         (_, [word]) => match word.known() {
             Some("-") | None => None,
+            // A number is a place in the stack of folders, and an option is not understood.
             Some(folder) if folder.starts_with(['+', '-']) => None,
             Some(folder) => raw.folders.as_ref().map(|folders| {
                 let at = |base: &String| {
@@ -336,6 +339,7 @@ fn xargs(options: &[Word], words: &mut Vec<Word>, listed: Option<Vec<String>>) {
         None => words.push(read),
         Some(text) => {
             for word in words.iter_mut().filter(|word| word.text.contains(&text)) {
+                // Within a longer word the file that is read may be any part of a path.
                 let under = read.under.clone().filter(|_| word.text == text);
                 *word = Word { under, ..Word::unknown(word.text.clone()) };
             }
@@ -376,6 +380,7 @@ fn ssh(raw: &mut Raw, inner: &mut Vec<InnerCommand>, found: &mut FoundCommands) 
     let words = raw.args.get(at + 1..).unwrap_or_default().to_vec();
     found.folders.clone_from(&raw.folders);
     if !words.is_empty() {
+        // The host runs the text with a shell of its own, so it is parsed once more.
         raw.known &= joined(&words, inner);
     } else {
         raw.known = false;

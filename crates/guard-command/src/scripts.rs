@@ -22,6 +22,8 @@ fn sed_commands(chars: &mut Chars<'_>) -> Option<()> {
                 let delimiter = chars.next().filter(|c| *c != '\\' && *c != '\n')?;
                 until(chars, delimiter)?;
                 until(chars, delimiter)?;
+                // The flags `e` and `w` run a command and write a file, so they are not among
+                // these.
                 while chars.next_if(|c| c.is_ascii_digit() || "gpiIM".contains(*c)).is_some() {}
             }
             'y' => {
@@ -147,6 +149,7 @@ fn skip_to(chars: &mut std::str::Chars<'_>, end: char) -> Option<()> {
             '\\' => {
                 chars.next()?;
             }
+            // A string or a regular expression cannot span lines, so something was not understood.
             '\n' => return None,
             c if c == end => return Some(()),
             _ => {}

@@ -75,6 +75,7 @@ fn expected_cost(scene: &AdviceScene<'_>, tool: &Tool) -> i64 {
             _ => UNKNOWN_COST,
         };
         let sum = &mut sums[cost.unit as usize];
+        // Both summands are at most one, so the sum cannot overflow.
         *sum = (*sum + part).min(ONE);
     }
     sums.into_iter().max().unwrap_or(0)

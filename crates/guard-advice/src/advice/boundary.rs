@@ -77,6 +77,7 @@ fn of_type(def: &TypeDef, before: &Value, after: &Value) -> i64 {
 fn number(value: &Value) -> Option<i128> {
     match value {
         Value::Int(number) | Value::Decimal(number) | Value::Duration(number) => {
+            // The difference of two bounds of 64 bits needs more of them.
             Some((*number).into())
         }
         _ => None,
@@ -164,6 +165,7 @@ fn margin(cx: &Supposition<'_, '_>, expr: &Expr, op: CompareOp, a: NodeId, b: No
         };
     };
     let margin = match op {
+        // A strict bound is one unit nearer, since all these numbers are whole units.
         CompareOp::Lt => right - left - 1,
         CompareOp::Gt => left - right - 1,
         CompareOp::Le => right - left,

@@ -156,6 +156,7 @@ fn checked(
     args: &Json,
     world: &mut Remembered<'_>,
 ) -> Verdict {
+    // The call has no id, because nothing is proposed and no id may be taken.
     let proposal = Proposal { call: "", tool: &tool.wire_name, args: args.into(), now: scene.now };
     scene.kernel.check(scene.session, &proposal, world).verdict
 }

@@ -34,6 +34,8 @@ impl CandidateGraph {
     /// its source, so the propagation also ends in a cycle.
     fn share(&mut self, beliefs: &BTreeMap<ToolId, Belief>) {
         let edges: Vec<(usize, Vec<usize>)> = self.edges();
+        // A chain without a cycle has at most one step per tool, and rounding could keep a cycle
+        // alive.
         for _ in 0..=self.by_tool.len() {
             let mut changed = false;
             for (from, to) in &edges {

@@ -41,6 +41,8 @@ impl Choice {
         }
         let json = match Json::parse(text) {
             Ok(json @ Json::Object(_)) => json,
+            // JSON of another kind is a clear answer of the wrong form, in which no object is
+            // searched.
             Ok(json) => return Err(format!("the reply is {}, not an object", json.kind())),
             Err(error) => {
                 contract::read(text)?.ok_or_else(|| format!("the reply is not JSON: {error}"))?

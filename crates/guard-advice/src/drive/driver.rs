@@ -101,6 +101,7 @@ impl<'d, 'o> Driver<'d, 'o> {
             self.held = true;
         }
         let short = |action: &Action| action.needs.iter().any(|need| need.code == Code::Budget);
+        // In shadow, a halt refuses nothing, so the drive can go on.
         let end = if advice.halted.is_some() && !self.session.kernel().plan().shadow {
             Some(End::Halted)
         } else if advice.deadline.is_some_and(|deadline| deadline.remaining == 0) {
@@ -228,6 +229,7 @@ impl<'d, 'o> Driver<'d, 'o> {
         };
         let args = args.or(judged).unwrap_or_else(|| Json::Object(Vec::new()));
         let value =
+            // The value was computed for other arguments if the reasoner chose its own.
             advised.filter(|action| action.args.as_ref().is_none_or(|judged| *judged == args));
         DriverCall { tool, args, fallback: false, value: value.map(|action| action.value) }
     }

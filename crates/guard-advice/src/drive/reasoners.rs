@@ -78,6 +78,7 @@ impl<R: BufRead, W: Write> Reasoner for JsonLines<R, W> {
                 Ok(text) => Reply::Text(text),
                 Err(_) => Reply::Failed("the reply is not UTF-8".into()),
             },
+            // The rest would be taken for the reply to the next situation.
             Ok(NextLine::TooLong) => match skip_line(&mut self.reader) {
                 Ok(()) => {
                     Reply::Failed(format!("the reply is longer than {MAX_REPLY_BYTES} bytes"))

@@ -40,6 +40,7 @@ fn hidden(kernel: &Kernel, tool: &str, args: &Json) -> Json {
 /// Returns the result for the reasoner; empty if it may contain secrets.
 pub(super) fn result(kernel: &Kernel, tool: &str, result: &Json) -> Option<String> {
     let plan = kernel.plan();
+    // A tool that gets a secret may repeat it in its result.
     let secrets = kernel.tool(tool).is_some_and(|id| {
         let tool = &plan.tools[id as usize];
         tool.params.iter().any(|param| is_secret(&plan.types, param))

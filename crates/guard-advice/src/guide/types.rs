@@ -14,6 +14,7 @@ pub(super) fn types(plan: &Plan, page: &mut MarkdownPage) {
     let mut todo: Vec<TypeId> = params.chain(plan.state.iter().map(|var| var.ty)).collect();
     let mut seen = BTreeSet::new();
     while let Some(id) = todo.pop() {
+        // Types may refer to themselves through lists and options.
         let Some(def) = plan.types.get(id as usize).filter(|_| seen.insert(id)) else {
             continue;
         };

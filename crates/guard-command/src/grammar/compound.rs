@@ -76,6 +76,7 @@ impl ShellReader<'_, '_> {
         let before = self.found.folders.clone();
         let first = self.found.commands.len();
         read(self)?;
+        // The second pass would begin in the folder where the first one ended.
         if self.found.folders != before {
             self.found.folders = None;
             for raw in &mut self.found.commands[first..] {
@@ -122,6 +123,8 @@ impl ShellReader<'_, '_> {
             }
             let word = self.word()?;
             let more = match (word.known(), word.under.clone()) {
+                // A value that begins with a dash could become an option of the command in the
+                // loop.
                 (Some(text), _) if !word.home && !text.starts_with('-') => Some(vec![text.into()]),
                 (None, Some(under)) => Some(under),
                 _ => None,
@@ -179,6 +182,7 @@ impl ShellReader<'_, '_> {
             self.pos += 1;
             let before = self.found.folders.clone();
             let end = self.list(&["esac"])?;
+            // No branch need run.
             let here = self.found.folders.take();
             self.found.folders = union(here, before);
             match end {
@@ -219,6 +223,8 @@ impl ShellReader<'_, '_> {
         let name = name.known().ok_or(UnreadableText)?.to_owned();
         self.found.functions.push(name);
         self.skip_lines()?;
+        // A function runs when it is called, from whatever folder; its own commands are judged
+        // here.
         let folders = self.found.folders.clone();
         self.command()?;
         self.found.folders = folders;

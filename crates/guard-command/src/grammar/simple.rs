@@ -12,6 +12,7 @@ impl ShellReader<'_, '_> {
         while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
             self.pos += 1;
         }
+        // Bash writes the number of the descriptor to a variable: `{fd}>file`.
         if self.pos == start && self.starts("{") {
             let name = self.source[start + 1..].split('}').next().unwrap_or_default();
             let after = self.source.as_bytes().get(start + name.len() + 2);
@@ -26,6 +27,7 @@ impl ShellReader<'_, '_> {
             self.pos = start;
             return Ok(false);
         };
+        // Before `&>` a number is a word of its own.
         if operator.starts_with('&') && self.pos != start {
             self.pos = start;
             return Ok(false);
@@ -55,6 +57,7 @@ impl ShellReader<'_, '_> {
     }
 
     fn announce(&mut self, source: &str, target: &Word, strip: bool) -> Read<()> {
+        // Bash does not expand the end word, so it would differ from the parsed one.
         if source.contains(['$', '`']) {
             return Err(UnreadableText);
         }

@@ -171,6 +171,7 @@ fn git_runs(
         _ => "-\0",
     };
     raw.known &= !split.has(&hazards) && !split.has(&[short]);
+    // An address `ext::COMMAND` makes git run the command as a transport.
     raw.known &= !rest.iter().any(|word| word.text.contains("ext::"));
     if subcommand == "clone" {
         raw.known &= !split.has(&["-c", "--config"]);

@@ -165,6 +165,7 @@ pub(crate) fn harmless_assignment(name: &str, value: &Word, found: &mut FoundCom
     if is_dangerous(name) && !(name == "PATH" && is_usual_path(&value.text)) {
         found.tainted = true;
     }
+    // Arithmetic evaluates the text of a variable once more, and would run the substitution.
     if value.known && holds_substitution(&value.text) {
         return false;
     }

@@ -16,6 +16,7 @@ const MEMBERS: [&str; 4] = ["action", "args", "reasoning", "stop"];
 /// Returns the problem of an object that is cut off, or that has a member which cannot be parsed.
 pub(super) fn read(text: &str) -> Result<Option<Json>, String> {
     static CHECKER: OnceLock<Option<Checker>> = OnceLock::new();
+    // The plan is constant and valid; should it not be, the reply counts as having no object.
     let Some(checker) = CHECKER.get_or_init(|| Checker::new(&plan(), 0).ok()) else {
         return Ok(None);
     };
@@ -25,6 +26,7 @@ pub(super) fn read(text: &str) -> Result<Option<Json>, String> {
     }
     let known = |member: &str| MEMBERS.contains(&member);
     let lost = report.problems.iter().find(|problem| {
+        // Only damage to a member of a choice matters, since unknown members are ignored.
         known(&problem.member)
             || matches!(problem.reason, QuarantineReason::Malformed | QuarantineReason::Bounds)
                 && !problem.member.is_empty()

@@ -16,6 +16,7 @@ impl Driver<'_, '_> {
         call: &DriverCall,
         round: &mut Round,
     ) -> DriveEnd<Result<(), String>> {
+        // The fallback is a second proposal of the round, and needs an id of its own.
         let id = format!("drive-{}{}", round.number, if call.fallback { "-fallback" } else { "" });
         let mut proposed = self.propose(&id, call)?;
         // No approval is requested for a call that the reasoner did not choose.
@@ -36,6 +37,7 @@ impl Driver<'_, '_> {
             reasons: verdict.reasons,
         });
         match decision {
+            // A call that the kernel serves itself is allowed but never in flight.
             Decision::Allow if self.session.state().in_flight().contains(&&*id) => {
                 self.run_call(&id, call, round).map(Ok)
             }
@@ -88,6 +90,7 @@ impl Driver<'_, '_> {
             ToolOutcome::Failure(_) => Ending::Failure,
         };
         let now = self.now();
+        // The settlement comes before anything else, so that no error leaves the call in flight.
         self.step(&Event::Settle(Settlement { call: id, ending, now }))?;
         match &outcome {
             ToolOutcome::Success(result) => self.succeeded(call, result.as_ref(), round),
