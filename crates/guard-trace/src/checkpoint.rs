@@ -143,6 +143,8 @@ impl CheckpointEntry {
     fn leaf(&self) -> Option<Vec<u8>> {
         let (head, root) = self.hashes()?;
         let mut leaf = b"guard session\0".to_vec();
+        // The length separates the name from the numbers, so that no two entries have the same
+        // bytes.
         leaf.extend_from_slice(&(self.session.len() as u64).to_be_bytes());
         leaf.extend_from_slice(self.session.as_bytes());
         leaf.extend_from_slice(&self.first.to_be_bytes());
@@ -155,6 +157,7 @@ impl CheckpointEntry {
 
 /// Returns the signed message: the root over sessions, and their number.
 fn message(sessions: u64, root: &Hash) -> Vec<u8> {
+    // A prefix of its own keeps a signature from being valid for anything else that the key signs.
     [&b"guard checkpoint 1\0"[..], &sessions.to_be_bytes(), root].concat()
 }
 
@@ -403,6 +406,7 @@ fn known(format: &str, expected: &str, version: u32) -> Result<(), CheckpointErr
 
 /// Returns the root over sessions, which are sorted and have distinct ids.
 fn root(sessions: &[CheckpointEntry]) -> Result<Hash, CheckpointError> {
+    // Without an order the same sessions would have several roots, and a name could stand twice.
     let sorted = sessions.windows(2).all(|two| two[0].session < two[1].session);
     if !sorted {
         return Err(CheckpointError::Form(

@@ -116,7 +116,8 @@ impl Keys {
         let mut file = options.open(&draft).map_err(fail)?;
         file.write_all(format!("{}\n", hex::encode(&keys.0)).as_bytes()).map_err(fail)?;
         file.sync_all().map_err(fail)?;
-        // If another process has created the file first, its key is used.
+        // A link fails if the name exists, where a rename would replace the key of another process.
+        // That key is then used.
         let linked = fs::hard_link(&draft, path);
         let _ = fs::remove_file(&draft);
         match linked {
@@ -143,6 +144,7 @@ impl Keys {
     }
 
     fn tagging(&self, session: &str, (version, hash): (u64, &Hash), bytes: &[u8]) -> Hmac<Sha256> {
+        // Each use of the key has a key of its own, derived from it.
         let key = mac(&self.0, &[b"guard snapshot"]);
         // INVARIANT: HMAC takes a key of any length.
         let mut tag = Hmac::<Sha256>::new_from_slice(&key).expect("a key of any length");
@@ -187,6 +189,7 @@ impl Secrets for SessionKeys {
     }
 
     fn seal(&self, seq: u64, clear: &[u8]) -> Option<String> {
+        // The number binds a sealed part to its record, so that it opens in no other one.
         let aad = seq.to_be_bytes();
         let nonce = mac(&self.nonce, &[&aad, clear]);
         let cipher = XChaCha20Poly1305::new(&self.seal.into());

@@ -64,6 +64,7 @@ impl<'l> LineFields<'l> {
         let seq = text[from..from + digits].parse().map_err(|_| LineFlaw::NoRecord)?;
         let (time, at) = quoted(text, from + digits, TIME).ok_or(LineFlaw::NoRecord)?;
         let (kind, _) = quoted(text, at, KIND).ok_or(LineFlaw::NoRecord)?;
+        // The hashed bytes end before the hash, so that it does not cover itself.
         let body = &line[..line.len() - DIGITS - END.len() - HASH.len() + 1];
         Ok(LineFields { seq, time, kind, prev, hash, body })
     }

@@ -81,6 +81,7 @@ fn walk(
     if size == 1 {
         return leaves.next().map(|data| leaf(&data)).ok_or(MerklePathError);
     }
+    // The left subtree has the largest power of two below the size (RFC 6962 §2.1).
     let half = size.next_power_of_two() / 2;
     let (in_left, in_right) = match index {
         Some(index) if index < half => (Some(index), None),

@@ -71,6 +71,8 @@ impl<R: BufRead> Lines<R> {
                 Ok(Some(TraceLine::Whole(&self.line)))
             }
             LineEnd::TooLong => {
+                // The buffer is given back, since one hostile line would otherwise hold its memory
+                // to the end.
                 self.line = Vec::new();
                 rest_of_line(&mut self.reader, |piece| self.bytes += piece.len() as u64)?;
                 Ok(Some(TraceLine::TooLong))
@@ -217,6 +219,8 @@ fn follow(chain: &mut (Hash, u64), record: &Record, line: &[u8]) -> Option<Flaw>
     let end = line.len().saturating_sub(HASH.len() + 64 + 2);
     let (body, tail) = line.split_at(end);
     let hash: Hash = Sha256::digest(body).into();
+    // The chain continues from the record as it is, so that one change is not reported at every
+    // record.
     *chain = (hex::decode(&record.hash).unwrap_or_default(), record.seq.saturating_add(1));
     if !tail.starts_with(HASH) || !tail.ends_with(b"\"}") || chain.0 != hash {
         return Some(Flaw::Changed);

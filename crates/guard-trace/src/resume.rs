@@ -174,6 +174,8 @@ pub fn remember(
 
 fn memory_of(kernel: &Kernel, session: &SessionState, answers: &[(Box<str>, Json)]) -> Vec<u8> {
     let answers = Json::Object(answers.to_vec()).to_string();
+    // The hash of the plan comes first, since another plan would read the same bytes as other
+    // variables.
     let mut bytes = kernel.loaded().hash().to_vec();
     bytes.extend((answers.len() as u64).to_le_bytes());
     bytes.extend(answers.into_bytes());
@@ -355,6 +357,8 @@ pub(crate) fn rewritten<'r>(
         Payload::Contract(judged) => recorder.judged(session, judged),
         Payload::Snapshot(snapshot) => {
             let told = recalled(kernel, secrets, record, snapshot)?;
+            // The snapshot must hold what the records before it lead to, or dropping them would
+            // change the session.
             if told.session.memory() != session.memory() {
                 return Err(ResumeError::Diverged(record.seq));
             }

@@ -103,6 +103,8 @@ impl PublicKey {
 
     /// Returns true if this key has signed a message.
     pub fn signed(&self, message: &[u8], signature: &[u8; 64]) -> bool {
+        // The strict form refuses weak keys, under which one signature is valid for several
+        // messages.
         self.0.verify_strict(message, &Signature::from_bytes(signature)).is_ok()
     }
 }

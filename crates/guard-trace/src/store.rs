@@ -257,6 +257,7 @@ pub(crate) fn audit<S: Store + ?Sized>(store: &S) -> Result<Vec<String>, StoreEr
 /// Returns [`StoreError::BadSession`] if the id is invalid.
 pub fn check_id(session: &str) -> Result<(), StoreError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    // A leading dot is kept for the files of the store itself, such as its key and its ledger.
     let fits = !session.is_empty() && session.len() <= MAX_ID && !session.starts_with('.');
     if fits && session.chars().all(plain) {
         Ok(())
@@ -378,6 +379,7 @@ pub(crate) fn fit(head: &Head, commit: &Commit<'_>) -> Result<Fit, StoreError> {
         if record.contains('\n') {
             return Err(StoreError::Misfit("a record is more than a line".into()));
         }
+        // A longer line could be written here and never be read again.
         if record.len() >= LINE_BYTES {
             let most = LINE_BYTES >> 20;
             return Err(StoreError::Misfit(format!("a record is longer than {most} MiB")));
@@ -392,6 +394,7 @@ pub(crate) fn fit(head: &Head, commit: &Commit<'_>) -> Result<Fit, StoreError> {
 
 /// Returns the amount spent of a budget after one more charge; `None` if it exceeds the limit.
 pub(crate) fn charged(spent: i64, charge: &SharedCharge<'_>) -> Result<Option<i64>, StoreError> {
+    // A negative charge would give a shared budget back to everybody.
     if charge.amount < 0 {
         let why = format!("a charge to `{}` is negative", charge.key);
         return Err(StoreError::Misfit(why));
@@ -412,6 +415,7 @@ pub(crate) fn charge_all<'c>(
     for charge in charges {
         let known = sums.iter().position(|(key, _)| *key == charge.key);
         let before = match known {
+            // One commit may charge a budget twice, and the limit holds for the sum.
             Some(at) => sums[at].1,
             None => spent(charge.key)?,
         };

@@ -54,6 +54,7 @@ pub(super) fn value(importer: &mut Importer, json: &Json, give: &mut RecordSink<
         };
         importer.outcome(&name, at, &id, outcome, give);
     }
+    // The host writes results and its own notes as messages of the user, too.
     let by_user = json.get("isMeta") != Some(&Json::Bool(true)) && results == 0;
     if let Some(said) = text_of(content).filter(|_| by_user) {
         importer.prompt(&name, at, &said, give);
@@ -63,6 +64,7 @@ pub(super) fn value(importer: &mut Importer, json: &Json, give: &mut RecordSink<
 /// Returns the result of a tool: an object if the line has one, otherwise a text.
 fn result(json: &Json, block: &Json, results: usize) -> Json {
     match json.get("toolUseResult") {
+        // With several results in one message the object belongs to none of them in particular.
         Some(object @ (Json::Object(_) | Json::Array(_))) if results == 1 => object.clone(),
         _ => {
             let content = block.get("content").unwrap_or(&Json::Null);

@@ -73,6 +73,7 @@ impl RecordBuilder {
     fn tick(&mut self, at: Option<Millis>) -> Millis {
         let now = match (self.now, at) {
             (None, at) => at.unwrap_or(BEGIN),
+            // Lines of a log may be out of order, and the clock of a session never runs backwards.
             (Some(now), Some(at)) => now.max(at),
             (Some(now), None) => now.saturating_add(STEP),
         };
@@ -119,6 +120,7 @@ impl RecordBuilder {
     /// Records a user message. Calls that are pending at that time were aborted.
     pub fn prompt(&mut self, at: Option<Millis>, text: &str) -> Vec<Record> {
         let mut left: Vec<String> = self.pending.drain().map(|(_, call)| call).collect();
+        // The map has no order, and an import of the same log must give the same records.
         left.sort_unstable();
         let mut records = Vec::new();
         for call in left {

@@ -178,6 +178,7 @@ fn is_plain(plan: &Plan, ty: TypeId) -> bool {
     match plan.types.get(ty as usize) {
         Some(TypeDef::Option { of }) => is_plain(plan, *of),
         Some(TypeDef::String { max_chars, max_bytes, patterns }) => {
+            // A mark is 71 characters long: seven for its prefix, and 64 digits.
             max_chars.is_none_or(|max| max >= 71)
                 && max_bytes.is_none_or(|max| max >= 71)
                 && patterns.is_empty()

@@ -83,6 +83,7 @@ impl<'k> Replay<'k> {
             ),
         };
         replay.said.keep_marks(&record, marked);
+        // Another version of Guard may write the same decisions with other words.
         let known = open.version.is_empty() || *open.version == *env!("CARGO_PKG_VERSION");
         if let Some(recorder) = &mut replay.recorder {
             let again = recorder.open(kernel, &replay.session, open.actor.as_deref());

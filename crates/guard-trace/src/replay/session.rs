@@ -157,6 +157,7 @@ impl Replayed {
             return self.unsaid_after(record);
         }
         self.count(|view| view.shift(then.decision, now.decision));
+        // An allowed call has no reasons, so the reasons of the earlier refusal explain the change.
         let deciding = match now.decision {
             Decision::Allow => deciding(then, now),
             _ => deciding(now, then),
@@ -268,6 +269,8 @@ impl Replayed {
         if aspect == Aspect::Record {
             self.count(|view| view.records += 1);
         }
+        // Texts of a guard that does not know of the secret may repeat it, so they are hidden as a
+        // whole.
         let conceals = self.outspoken && aspect != Aspect::Decision && !now.is_empty();
         let now = if conceals { render::SECRET } else { now };
         let reason = reason.map(|reason| {

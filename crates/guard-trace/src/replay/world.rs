@@ -37,6 +37,7 @@ impl<'a> RecordedAnswers<'a> {
             return known;
         }
         self.miss(question());
+        // An answer that is no yes or no cannot be supposed, since there are too many.
         self.open = true;
         None
     }

@@ -116,6 +116,7 @@ impl LedgerSums {
         record: u64,
         charges: &[SharedCharge<'_>],
     ) -> Result<Result<Vec<String>, Committed>, StoreError> {
+        // All charges are checked before the first entry is made, because a commit is taken whole.
         if let Err(over) = charge_all(charges, |key| Ok(self.spent(key)))? {
             return Ok(Err(over));
         }

@@ -48,6 +48,7 @@ impl ChainMarks {
 
     /// Writes the mark of a chain. With grouped commits, not every record is marked.
     pub fn write(&self, chain: &str, head: &Head) -> Result<(), StoreError> {
+        // The first record is always marked, because it shows that the session exists.
         if head.version.is_multiple_of(self.every) || head.version == 1 {
             self.write_now(chain, head)
         } else {
@@ -59,6 +60,8 @@ impl ChainMarks {
     pub fn write_now(&self, chain: &str, head: &Head) -> Result<(), StoreError> {
         let path = self.path(chain);
         let text = text_of(head);
+        // OpenOptions|The file is not truncated first: a mark has a fixed length, and is never seen
+        // empty.
         let open = || OpenOptions::new().write(true).create(true).truncate(false).open(&path);
         let file = match open() {
             Err(error) if error.kind() == ErrorKind::NotFound => {

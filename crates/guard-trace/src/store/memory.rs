@@ -113,6 +113,7 @@ impl Store for MemoryStore {
         Ok(Box::new(std::iter::from_fn(move || {
             let kept = store.lock();
             let found = kept.sessions.get(&id)?;
+            // A compaction between two steps moves the first record.
             next = next.max(found.head.first);
             let line = found.lines.get(found.place(next))?.clone();
             next += 1;

@@ -83,6 +83,8 @@ impl SqliteStore {
         let handle = Handle::open(path, durability, create)?;
         let batch = match durability {
             Durability::Batch(window) => {
+                // The writing thread has a connection of its own, so that readers do not wait for a
+                // group.
                 let writer = Handle::open(path, durability, false)?;
                 Some(Batch::start(writer, path.to_owned(), keys.clone(), window)?)
             }
@@ -138,6 +140,7 @@ impl SqliteStore {
 impl Store for SqliteStore {
     fn begin(&self, session: &str) -> Result<StoredStart, StoreError> {
         check_id(session)?;
+        // The marks are read before the session, since another process may add to both in between.
         let marks = (self.marks.read(LEDGER)?, self.marks.read(session)?);
         let (begun, ledger) = self.reading(|rows, ledger| {
             let known = rows.session(LEDGER)?.map(|found| found.head).unwrap_or_default();
@@ -184,6 +187,7 @@ impl Store for SqliteStore {
             batch.leave(session);
         }
         if let Some(head) = self.seen.head(session).filter(|_| !broken)
+            // With full durability every record was marked already.
             && self.durability != Durability::Full
         {
             // If this mark cannot be written, an earlier mark stays.
@@ -209,6 +213,8 @@ impl Store for SqliteStore {
                 next = Some(seq + 1);
                 return Some(Ok(line));
             }
+            // The number is put back only by a record, so that an error or the end stops the
+            // iteration.
             let from = next.take()?;
             match self.reading(|rows, _| rows.page(&id, from, PAGE)) {
                 Ok(read) => page = read.into_iter(),
@@ -334,6 +340,7 @@ fn snapshot(
 ) -> Result<(Option<SessionSnapshot>, bool), StoreError> {
     let Some(kept) = rows.snapshot(found)? else { return Ok((None, false)) };
     let taken = kept.trusted(session, keys);
+    // Without a key no snapshot can be checked, and so none counts as rejected.
     let distrusted = taken.is_none() && keys.is_some();
     Ok((taken, distrusted))
 }

@@ -81,6 +81,7 @@ impl<'a> Links<'a> {
     }
 
     fn found(&mut self, record: Option<u64>, trouble: TraceTrouble) {
+        // The root of a chain with a finding would vouch for it.
         self.growing = None;
         self.add(self.here(record, trouble));
     }
@@ -111,6 +112,7 @@ impl<'a> Links<'a> {
             }
         };
         self.records += 1;
+        // Later lines may name a session too, but only the first one stands for the trace.
         if let (1, Some(named)) = (self.lines, &fact.session) {
             if self.against.session.as_ref().is_some_and(|expected| expected != named) {
                 self.found(Some(link.seq), TraceTrouble::Session(named.clone()));
@@ -254,6 +256,7 @@ impl<'a> Links<'a> {
             return self.found(Some(seq), TraceTrouble::Forked);
         }
         let grown = self.growing.as_ref().map(|growing| growing.entry(&entry.session));
+        // The roots are comparable only if both begin at the same record; a compaction moves it.
         if grown.is_some_and(|grown| grown.first == entry.first && grown.root != entry.root) {
             self.found(Some(seq), TraceTrouble::Root);
         }
@@ -303,6 +306,7 @@ impl<'a> Links<'a> {
 
 /// Checks that a chain ends at its store's head; `added` is true if there are more records.
 pub fn ends_as_said(verified: &mut VerifiedTrace, expected: &Head, added: bool) {
+    // Other findings already explain a different end.
     let whole = verified.findings.iter().all(|finding| finding.trouble == TraceTrouble::Snapshot);
     if whole && (verified.head != *expected || added) {
         let record = expected.version.checked_sub(1);

@@ -125,6 +125,7 @@ fn in_order(
     let mut early: BTreeMap<u64, Vec<LineFact>> = BTreeMap::new();
     let mut work = Some(work);
     loop {
+        // Results that arrive early are kept, so the number of pieces in work bounds the memory.
         while let Some(out) = work.as_ref().filter(|_| given - taken < most as u64) {
             match next()?.map(|piece| out.send((given, piece))) {
                 Some(Ok(())) => given += 1,

@@ -73,6 +73,7 @@ impl Held {
 
     /// Creates an empty file that will replace another.
     pub fn draft(path: &Path) -> Result<Held, StoreError> {
+        // A draft is left over from a crash, or was put there to be written through.
         let _ = std::fs::remove_file(path);
         Held::lock(path, OpenOptions::new().read(true).append(true).create_new(true))
     }
@@ -112,9 +113,11 @@ impl Held {
                 record: Some(head.version),
                 why: broken.to_string(),
             })?;
+            // The text was checked to be UTF-8 above, so nothing is replaced.
             records.push(String::from_utf8_lossy(line).into_owned());
         }
         if from.offset > 0 {
+            // The records before the offset were not read, so the first number is looked up.
             head.first = first(&self.path)?.unwrap_or_default();
         }
         (self.head, self.len, self.broken) = (head, len, false);
@@ -170,6 +173,8 @@ impl Held {
     /// Appends complete records. On return they are in the file at the path. After a failure no
     /// further records are accepted, because the session's memory and the file differ.
     pub fn append(&mut self, lines: &[u8], head: Head, sync: bool) -> Result<(), StoreError> {
+        // It is marked before the first byte is written, so that an error at any place leaves it
+        // broken.
         self.broken = true;
         let written = self
             .file
@@ -182,6 +187,8 @@ impl Held {
             return Err(StoreError::io(&self.path, &error));
         }
         let len = self.len + lines.len() as u64;
+        // The descriptor writes to a deleted file as well, so the file at the path is checked
+        // afterwards.
         self.check_file(len)?;
         (self.len, self.head, self.broken) = (len, head, false);
         Ok(())
@@ -255,6 +262,7 @@ pub fn last(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
     let mut from = file.seek(SeekFrom::End(0))?;
     let mut tail: Vec<u8> = Vec::new();
     loop {
+        // The step grows with the text read so far, so that a long last line takes linear time.
         let step = from.min(CHUNK.max(tail.len() as u64));
         from -= step;
         let mut chunk = vec![0; usize::try_from(step).unwrap_or_default()];

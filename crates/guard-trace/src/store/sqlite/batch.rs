@@ -101,6 +101,7 @@ impl Batch {
         if wakes {
             self.queue.changed.notify_all();
         }
+        // If the thread is gone, nobody knows whether the commit was stored.
         answered.recv().unwrap_or_else(|_| Err(StoreError::Refused(session.to_owned())))
     }
 }
@@ -170,6 +171,8 @@ impl BatchWriter {
         let sessions: Vec<&str> = jobs.iter().map(|job| job.session.as_str()).collect();
         let written = self.handle.writing(&sessions, |rows, ledger| {
             let mut write = |job: &BatchJob| match job.commit(rows, keys, ledger) {
+                // A disk error spoils the whole transaction, while a commit that does not fit is
+                // only left out.
                 Err(error) if error.is_of_writing() => Err(error),
                 done => Ok(done),
             };

@@ -104,6 +104,8 @@ impl Handle {
         write: impl FnOnce(&OpenTransaction<'_>, &mut LedgerSums) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let fail = |error| rows::error(&self.path, &error);
+        // An immediate transaction takes the write lock first; upgrading a read lock could
+        // deadlock.
         let begun = Transaction::new(&mut self.connection, TransactionBehavior::Immediate);
         let transaction = begun.map_err(fail)?;
         // If it is dropped without a commit, it is rolled back.

@@ -164,6 +164,7 @@ impl OpenTransaction<'_> {
                 return Err(self.damaged(LEDGER, None, why));
             }
         }
+        // The version changes in the same transaction, so that no half-upgraded database exists.
         let sql = "DROP TABLE spent; PRAGMA user_version = 2;";
         self.connection.execute_batch(sql).map_err(fail)
     }

@@ -53,6 +53,7 @@ impl OpenTransaction<'_> {
             Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?, head))
         })?;
         let Some((id, first, version, hash)) = row else { return Ok(None) };
+        // A database is hostile input: a negative or huge number would overflow the row ids.
         let number = |n: i64| {
             let number = u64::try_from(n).ok().filter(|n| *n <= MAX_SEQ);
             number.ok_or_else(|| {
@@ -155,6 +156,7 @@ impl OpenTransaction<'_> {
         if found.is_none() {
             self.expect_new(name, ledger)?;
         }
+        // Charges come before the records, because a refusal must leave the session without a row.
         if let Some(over) = self.charge(ledger, name, commit)? {
             return Ok(over);
         }
@@ -172,6 +174,7 @@ impl OpenTransaction<'_> {
             self.run(sql, params![place(id, seq), line])?;
         }
         self.move_head(id, &head)?;
+        // A snapshot without a tag could be replaced by anyone who can write to the file.
         if let (Some(bytes), Some(keys)) = (commit.snapshot, keys) {
             let tag = keys.tag(name, (head.version, &head.hash), bytes);
             let sql = "INSERT OR REPLACE INTO snapshot (session, version, head, tag, bytes)

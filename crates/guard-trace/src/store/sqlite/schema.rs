@@ -115,6 +115,7 @@ fn check_kind(path: &Path, connection: &mut Connection, create: bool) -> Result<
     };
     let mut id = read(connection, "application_id")?;
     if id == 0 && create && is_new(connection).map_err(fail)? {
+        // The journal mode cannot be changed within a transaction.
         connection.pragma_update(None, "journal_mode", "WAL").map_err(fail)?;
         let making = connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let making = making.map_err(fail)?;

@@ -60,7 +60,6 @@ impl HookLine {
     /// Parses a text of the settings; `None` if `text` could not have produced it.
     pub fn read(text: &str, host: &'static Vocabulary) -> Option<HookLine> {
         // The last separator divides the shells, because a quoted path may contain another.
-        // The last separator divides the shells, because a quoted path may contain another.
         let (first, second) = text.rsplit_once(" || ").unwrap_or((text, ""));
         let mut line = words(first)?;
         let in_shell = line.len() == 3 && line[0] == "/bin/sh" && line[1] == "-c";
