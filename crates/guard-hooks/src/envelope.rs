@@ -53,6 +53,8 @@ impl<'de> Visitor<'de> for MembersVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
         let mut members: Vec<(String, &'de RawValue)> = Vec::new();
         while let Some((name, value)) = map.next_entry::<String, &'de RawValue>()? {
+            // Two readers of a duplicate member may take different ones, so the guard could judge
+            // another call.
             if members.iter().any(|(known, _)| *known == name) {
                 return Err(A::Error::custom(format!("the member `{name}` is there twice")));
             }

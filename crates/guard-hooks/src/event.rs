@@ -110,6 +110,7 @@ impl HookEvent {
         let name = members.required("hook_event_name")?;
         let meaning = match host.meaning(&name) {
             Some(meaning) => meaning,
+            // If such an event passed, a call could run without a decision.
             None if members.text("tool_name").is_some() => {
                 let why = format!("the event `{name}` is not known, and it carries a tool call");
                 return Err(EventError(why));
@@ -117,6 +118,7 @@ impl HookEvent {
             None => EventMeaning::Pass,
         };
         let session = match meaning {
+            // An event with nothing to decide must not fail, because a failure blocks.
             EventMeaning::Pass => members.string("session_id")?.unwrap_or_default(),
             _ => members.required("session_id")?,
         };
@@ -141,14 +143,17 @@ fn action(
             calls: vec![(call(host, members)?, ToolEnding::Failure)],
             strict: true,
         },
+        // Without an id, the refusal cannot be assigned to a call; that call then stays in flight.
         EventMeaning::Refused => match host.call_id.and_then(|id| members.text(id)) {
             Some(_) => {
                 let calls = vec![(call(host, members)?, ToolEnding::Failure)];
+                // The call may have been denied by the guard before, so that none is in flight.
                 EventAction::Settle { calls, strict: false }
             }
             None => EventAction::Pass,
         },
         EventMeaning::AfterBatch => {
+            // Most of these calls are settled already, by the events after each tool.
             EventAction::Settle { calls: batch(host, members)?, strict: false }
         }
         EventMeaning::Prompt => prompt(host, members)?,
@@ -212,10 +217,14 @@ fn has_exit_status(shown: &str, label: &str) -> bool {
 fn prompt(host: &Vocabulary, members: &Members<'_>) -> Result<EventAction, EventError> {
     let text = members.string("prompt")?.ok_or("`prompt` is missing".to_owned())?;
     let source = members.string("source")?;
+    // A prompt that the user did not type teaches nothing, because it could contain words of the
+    // agent.
     let typed = match (host.prompt_source, source) {
         (Some(sources), Some(source)) => sources.contains(&source.as_str()),
         _ => true,
     };
+    // A repeated reason must not count as the user's words, because they may mention values of the
+    // agent.
     if typed && !text.starts_with(NOT_DONE) {
         Ok(EventAction::Prompt(text))
     } else {

@@ -14,6 +14,7 @@ pub(crate) fn fingerprint(tool: &str, args: &str) -> String {
     }
     let mut hash = Sha256::new();
     hash.update(tool.as_bytes());
+    // The separator keeps the tool `ab` with `c` apart from the tool `a` with `bc`.
     hash.update([0]);
     hash.update(canonical.as_bytes());
     hex::encode(&hash.finalize())

@@ -32,6 +32,7 @@ pub(crate) fn narrowed(
             _ => {}
         }
     }
+    // The guard's own tools are on the last page only, so that no tool is listed twice.
     let last = matches!(get(members, "nextCursor"), None | Some(Json::Null));
     if last {
         let served = plan.tools.iter().filter(|tool| tool.is_served());

@@ -114,6 +114,8 @@ impl ToolLock {
         for (name, tool) in members {
             let definition = tool.get("definition");
             let definition = definition.ok_or_else(|| format!("`{name}` has no `definition`"))?;
+            // The hash of the parsed text must be in the file, or an edit by hand would accept a
+            // definition.
             for (key, hash) in hashes(definition, &shared) {
                 if tool.get(key).and_then(Json::as_str) != Some(&hash) {
                     return Err(format!(
@@ -234,6 +236,7 @@ fn hashes(definition: &Json, shared: &SharedSchemas) -> Hashes {
         let part = match (&**name, part) {
             ("inputSchema" | "outputSchema" | "annotations", part) => undescribed(part),
             ("operation", Json::Object(members)) => {
+                // A warning that the operation is deprecated does not change the meaning of a call.
                 let told = members.iter().filter(|(name, _)| **name != *"deprecated");
                 Json::Object(told.cloned().collect())
             }
@@ -270,6 +273,7 @@ fn undescribed(schema: &Json) -> Json {
 
 fn undescribed_member(name: &str, value: &Json) -> Json {
     match value {
+        // A `description` in the data is a value and belongs to the meaning.
         _ if DATA.contains(&name) => value.clone(),
         Json::Object(members) if NAMED.contains(&name) => Json::Object(
             members.iter().map(|(name, schema)| (name.clone(), undescribed(schema))).collect(),

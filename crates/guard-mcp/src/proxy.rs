@@ -257,7 +257,9 @@ impl<G: CallGate> McpProxy<G> {
                 self.settle_failed(&call);
             }
             match call.stage {
+                // This request was answered already, with the question of the server.
                 CallStage::InputRequired(_) => {}
+                // A cancelled request gets no answer, and its client expects none.
                 CallStage::Cancelled => _ = self.pending.remove(&call.key()),
                 _ => self.deny(&call, why),
             }
@@ -339,6 +341,7 @@ impl<G: CallGate> McpProxy<G> {
             }
             _ => true,
         });
+        // A hash map has no order, and the same input should give the same output.
         others.sort();
         for (link, id) in others {
             let id = Json::parse(&id).unwrap_or(Json::Null);
@@ -366,6 +369,8 @@ impl<G: CallGate> McpProxy<G> {
             lines.push(passed(self.link, reply::line(message)));
             handle(self, message, reply::line(message));
         }
+        // Equal outputs prove that each message passed as it was, so that the spelling of the batch
+        // can stay.
         if self.out[before..] == lines[..] {
             self.out.truncate(before);
             self.out.push(passed(self.link, whole(line)));

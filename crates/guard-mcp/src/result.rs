@@ -23,9 +23,12 @@ impl ResultKind {
     /// Returns the kind of a result.
     pub fn from_result(result: &Json) -> ResultKind {
         let Json::Object(_) = result else { return ResultKind::Unknown };
+        // Any value but `false` and `null` is a failure, because clients may take other values for
+        // true.
         let failed = !matches!(result.get("isError"), None | Some(Json::Null | Json::Bool(false)));
         match result.get("resultType").map(Json::as_str) {
             Some(Some("input_required")) => ResultKind::InputRequired,
+            // A result that is only a reference to a task cannot be checked.
             None | Some(Some("complete")) if result.get("task").is_some() => ResultKind::Unknown,
             None | Some(Some("complete")) if failed => ResultKind::Failed,
             None | Some(Some("complete")) => ResultKind::Succeeded,

@@ -116,6 +116,8 @@ fn restrict(plan: &Plan, ty: TypeId, members: &mut JsonMembers) {
             bound(members, "maximum", max.as_ref().and_then(number), false);
         }
         TypeDef::String { max_chars, max_bytes, patterns } => {
+            // A character has at least one byte, so a limit of bytes is a valid limit of
+            // characters.
             let most = [*max_chars, *max_bytes].into_iter().flatten().min();
             bound(members, "maxLength", most.and_then(count), false);
             let patterns = patterns.iter().filter_map(|id| plan.regexes.get(*id as usize));

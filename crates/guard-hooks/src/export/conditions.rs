@@ -113,6 +113,7 @@ struct Beginning {
 impl ConditionReader<'_> {
     fn get(&self, id: NodeId) -> &Node {
         match self.nodes.get(id as usize) {
+            // A pattern matches only calls with the argument, so the unwrapping cannot fail.
             Some(Node::Unwrap(inner)) => self.get(*inner),
             Some(node) => node,
             None => &Node::None,

@@ -57,6 +57,7 @@ impl ExportExample {
         let literal = fields.get(10) == Some(&Value::Bool(true));
         let assigns = matches!(fields.get(5), Some(Value::Map(assigns)) if assigns.is_empty());
         let whole = matches!(fields.get(11), Some(Value::String(text)) if **text == *line.trim());
+        // A redirect or a background mark belongs to the line, but not to the words of the command.
         (literal && assigns && whole && !line.contains(['<', '>', '&'])).then(|| words_of(fields))
     }
 }

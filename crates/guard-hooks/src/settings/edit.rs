@@ -73,6 +73,7 @@ impl Editor {
             _ => String::new(),
         };
         self.text.insert_str(line_end, &format!("{part}{tail}"));
+        // The comma is inserted last, because it precedes the part and would move its position.
         if comma.is_none() {
             self.text.insert(last.end, ',');
         }
@@ -121,6 +122,8 @@ impl Editor {
             Some(comma) => self.cut(start..comma + 1),
             None if at > 0 => {
                 let before = self.comma_after(parts[at - 1].end, part.start);
+                // The later text is cut first, so that the position of the earlier comma stays
+                // valid.
                 self.cut(start..part.end);
                 if let Some(before) = before {
                     self.cut(before..before + 1);

@@ -132,6 +132,8 @@ impl TreeReader<'_> {
 
     fn value(&mut self, depth: usize) -> Result<JsonNode, SettingsError> {
         self.blank()?;
+        // The parser is recursive, and the file belongs to the project, so its depth could exhaust
+        // the stack.
         if depth > MAX_DEPTH {
             return Err(self.wrong("fewer levels"));
         }
@@ -161,6 +163,8 @@ impl TreeReader<'_> {
                 return Err(self.wrong("a member or `}`"));
             }
             let name = self.string()?;
+            // It is unknown which of two equal members the host reads, so the edit could have no
+            // effect.
             if members.iter().any(|(known, ..)| *known == name) {
                 self.at = start;
                 return Err(self.wrong(&format!("`{name}` only once")));

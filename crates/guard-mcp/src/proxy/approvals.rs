@@ -13,6 +13,7 @@ impl<G: CallGate> McpProxy<G> {
     /// Asks a person through the client, if the client supports it. Otherwise the call is denied,
     /// with instructions for approving it.
     pub(super) fn ask(&mut self, mut call: CallOnTheWay, question: ApprovalQuestion) {
+        // A call asks only once, or a rule that still is not satisfied would ask without end.
         let text = question.question.clone().filter(|_| call.elicits && !call.asked);
         let Some(text) = text else {
             return self.deny(&call, &question.denial);
@@ -37,6 +38,8 @@ impl<G: CallGate> McpProxy<G> {
         let Some((asked, OwnRequest::Approval(number))) = self.own.get(own).cloned() else {
             return;
         };
+        // Over HTTP, another client could approve its own calls in the name of the person who was
+        // asked.
         if asked.peer != self.link.peer {
             return self.note("a client answered a question that another was asked; dropped");
         }
@@ -86,6 +89,8 @@ impl<G: CallGate> McpProxy<G> {
                 None => self.begin(call),
             };
         }
+        // An answer for one call must not admit another, so everything that the guard decided about
+        // is compared.
         let same = |known: &&CallOnTheWay| {
             known.stage == CallStage::InputRequired(state.cloned())
                 && known.guarded.tool == call.guarded.tool
@@ -97,7 +102,9 @@ impl<G: CallGate> McpProxy<G> {
             return self.begin(call);
         };
         self.calls.remove(&number);
+        // The call keeps its number, so that it is charged and settled once.
         call.guarded.number = number;
+        // The session may have changed while the client collected the inputs.
         match self.gate.check_again(&call.guarded) {
             Ok(()) => self.forward(call),
             Err(why) => {
@@ -124,6 +131,7 @@ fn answer(result: &Json) -> Option<PersonsAnswer> {
     }
     let content = result.get("content")?;
     let text = |name: &str| content.get(name).and_then(Json::as_str).unwrap_or_default().to_owned();
+    // Only a boolean decides; any other value leaves the call denied.
     let Some(Json::Bool(approves)) = content.get("approve") else { return None };
     Some(PersonsAnswer { approves: *approves, name: text("name"), reason: text("reason") })
 }

@@ -48,6 +48,7 @@ impl<G: CallGate> McpProxy<G> {
             GateAnswer::Deny(why) => self.deny(&call, &why),
             GateAnswer::Ask(question) => self.ask(call, question),
             GateAnswer::Wait(why) => {
+                // The time counts from the first decision, so that a retry does not prolong it.
                 if !held {
                     call.deadline = self.now + self.options.wait;
                 }
@@ -162,6 +163,7 @@ impl<G: CallGate> McpProxy<G> {
             CallStage::Forwarded => {
                 let limit = i64::try_from(self.options.call_time.as_millis()).unwrap_or(i64::MAX);
                 let limit = guard_plan::words::duration(limit);
+                // The server hears of it, because a call that goes on may still have effects.
                 let line = reply::line(&reply::cancelled(&call.id, "no answer in time"));
                 self.out.push(ProxyOutput::ToServer(call.link, line));
                 self.settle_failed(&call);
@@ -172,6 +174,7 @@ impl<G: CallGate> McpProxy<G> {
                 self.release_held();
             }
             CallStage::Cancelled | CallStage::InputRequired(_) => {
+                // The request of a call with inputs was answered, and its id may be in use again.
                 if call.stage == CallStage::Cancelled {
                     self.pending.remove(&call.key());
                 }

@@ -54,6 +54,8 @@ impl<G: CallGate> McpProxy<G> {
     }
 
     fn client_batch(&mut self, messages: &[Json], line: &[u8]) {
+        // An element that is not an object could hide a call from this reader, as in a batch within
+        // a batch.
         if messages.iter().any(|message| !matches!(message, Json::Object(_))) {
             let why = "a batch holds messages only";
             self.send_to_client(&reply::error(&Json::Null, INVALID_REQUEST, why));
@@ -84,8 +86,11 @@ impl<G: CallGate> McpProxy<G> {
     fn client_request(&mut self, id: &Json, method: &str, json: &Json, line: Vec<u8>) {
         let refusal = match () {
             () if self.is_own(id) => Some("the id is reserved"),
+            // The answers to two requests with one id could not be told apart, so an unchecked
+            // result could pass.
             () if self.pending.contains_key(&self.key(id)) => Some("the id is in use"),
             () if self.pending.len() >= MAX_PENDING => Some("too many requests are unanswered"),
+            // A lenient server could read another spelling as a call.
             () if resembles(method, "tools/call") => Some("the method is `tools/call`"),
             () => None,
         };

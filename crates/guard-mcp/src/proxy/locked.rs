@@ -39,6 +39,7 @@ impl<G: CallGate> McpProxy<G> {
     pub(super) fn check_lock(&mut self, call: &CallOnTheWay) -> LockCheck {
         let tool = &call.guarded.tool;
         let Some(lock) = &self.options.lock else { return LockCheck::Fits };
+        // A tool without a lock is judged by the guard alone.
         if !lock.names().any(|name| name == tool) {
             return LockCheck::Fits;
         }
@@ -88,6 +89,7 @@ impl<G: CallGate> McpProxy<G> {
     /// Requests the server's tools, unless a request is in progress.
     pub(super) fn list_tools(&mut self, meta: Option<&Json>) {
         if !self.listed.asking {
+            // States of an older list would accept tools that the server no longer has.
             self.listed =
                 ListedTools { noted: std::mem::take(&mut self.listed.noted), ..Default::default() };
             self.listed.asking = true;
@@ -173,6 +175,7 @@ fn changed(tool: &str, state: LockState) -> String {
 /// Returns the metadata of a request of the proxy, from that of a call.
 fn own_meta(meta: &Json) -> Json {
     let Json::Object(members) = meta else { return Json::Null };
+    // Progress tokens and sessions belong to the call, so only members of the protocol are copied.
     let protocol = members.iter().filter(|(name, _)| name.starts_with("io.modelcontextprotocol/"));
     match protocol.cloned().collect::<Vec<_>>() {
         members if members.is_empty() => Json::Null,

@@ -53,6 +53,7 @@ impl<G: CallGate> McpProxy<G> {
         self.note(format!("a message of the server was not forwarded: it {why}"));
         let Some(id) = scanner.id() else { return };
         if scanner.has_method() {
+            // A request of the server must be answered, or it waits without end.
             self.send_to_server(&reply::error(&id, INVALID_REQUEST, &format!("the message {why}")));
             return;
         }
@@ -79,6 +80,7 @@ impl<G: CallGate> McpProxy<G> {
     fn server_message(&mut self, json: &Json, line: Vec<u8>) {
         match RpcMessage::read(json) {
             Ok(RpcMessage::Response { id }) => self.server_response(&id, json, line),
+            // An answer of the client to such a request would be taken for an answer to the proxy.
             Ok(RpcMessage::Request { id, .. }) if self.is_own(&id) => {
                 self.send_to_server(&reply::error(&id, INVALID_REQUEST, "the id is reserved"));
             }
@@ -130,6 +132,8 @@ impl<G: CallGate> McpProxy<G> {
                 self.list_answered(id, json, line);
             }
             Some(PendingRequest::Call(number)) => {
+                // A server could answer a held call ahead of time, and its result would pass
+                // without a decision.
                 let forwarded = |call: &CallOnTheWay| call.stage.in_flight();
                 if self.calls.get(&number).is_some_and(forwarded)
                     && let Some(mut call) = self.calls.remove(&number)
@@ -169,6 +173,8 @@ impl<G: CallGate> McpProxy<G> {
 
     fn call_answered(&mut self, call: CallOnTheWay, json: &Json, line: Vec<u8>) {
         let result = match (json.get("result"), json.get("error")) {
+            // A message with both is a failure, because clients differ in the member that they
+            // read.
             (Some(result), None) => result,
             _ => return self.call_failed(&call, json, line),
         };
@@ -197,6 +203,7 @@ impl<G: CallGate> McpProxy<G> {
 
     fn call_succeeded(&mut self, call: &CallOnTheWay, json: &Json, result: &Json, line: Vec<u8>) {
         let forms = forms(result);
+        // A cancelled call settles too, because its tool has run.
         let settled = self.gate.settle(&call.guarded, &GuardedEnding::Succeeded(forms.clone()));
         if call.stage == CallStage::Cancelled {
             self.forget_id(call);
@@ -240,6 +247,7 @@ impl<G: CallGate> McpProxy<G> {
         let tool = plan.tools.iter().find(|tool| tool.wire_name == call.guarded.tool);
         let secret = tool.is_some_and(|tool| is_secret(plan, tool));
         let changed = tool.is_some_and(|tool| !tool.transforms.is_empty());
+        // The text of an error may repeat what a result would hide.
         let withheld = match (secret, changed) {
             (true, _) => Some("results of this tool hold secrets"),
             (false, true) => Some("parts of this tool's results are not shown"),
