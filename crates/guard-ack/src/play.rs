@@ -57,6 +57,7 @@ pub fn play(
             }
             seen.is_process_used = player.adapter.is_used();
             let trouble = played.as_ref().err().or(seen.trouble.as_ref());
+            // The check takes a quarter of a second, so it comes only after silence.
             seen.is_asleep = trouble.is_some_and(|trouble| trouble.kind == TroubleKind::Hang)
                 && player.adapter.is_asleep();
             let finished = player.adapter.finish(clean);

@@ -230,6 +230,7 @@ fn judged(
     let is_finding = !passed(&played) && !matches!(played, Played::Skipped(_));
     let mut is_flaky = false;
     let is_silent = is_trouble(&played, &seen) && seen.is_asleep;
+    // An adapter that is known to be silent would only be silent again.
     if is_finding && seen.is_process_used && !(is_silent && contestant.is_known_silent) {
         let contestant = contestant.contestant;
         let alone = Repeated { contestant, is_alone: true, is_known_silent: is_silent };
@@ -289,6 +290,7 @@ fn again_alone(
             .is_some_and(|trouble| matches!(trouble.kind, TroubleKind::Hang | TroubleKind::Crash))
     };
     let is_unsure = |(outcome, is_sure): &(CaseOutcome, bool)| !is_sure && is_errored(outcome);
+    // Each of these cases may take the whole time limit again.
     if judged.iter().filter(|outcome| is_unsure(outcome)).count() > AGAIN {
         return;
     }

@@ -76,6 +76,7 @@ impl CaseSuite {
     pub fn hash(&self) -> String {
         let mut hasher = Sha256::new();
         for (name, text) in &self.texts {
+            // The lengths keep a name apart from its text.
             for part in [name, text] {
                 hasher.update((part.len() as u64).to_be_bytes());
                 hasher.update(part.as_bytes());

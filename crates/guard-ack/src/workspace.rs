@@ -25,6 +25,8 @@ impl Workspace {
                 MADE.fetch_add(1, Ordering::Relaxed)
             );
             let root = base.join(name);
+            // The call fails if the name exists, so nobody else can have prepared the folder or a
+            // link.
             match std::fs::create_dir(&root) {
                 Ok(()) => break root.canonicalize()?,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

@@ -69,6 +69,7 @@ fn next_of<'v, T>(values: &'v [T], at: &mut usize) -> Option<&'v T> {
 /// Returns a value of a case as JSON.
 pub fn json_of(value: &toml::Value) -> Value {
     match value {
+        // Serde writes a time of TOML as an object with a private name.
         toml::Value::Datetime(time) => Value::String(time.to_string()),
         toml::Value::Array(items) => items.iter().map(json_of).collect(),
         toml::Value::Table(members) => table(members),
@@ -294,6 +295,7 @@ impl<'o, 'c> Stages<'o, 'c> {
 impl AdapterWorld for Stages<'_, '_> {
     fn model(&mut self, messages: &[ModelMessage]) -> Result<ModelTurn, Refused> {
         let at = self.stage().seen.shown.len();
+        // The log holds only the new messages, because each request repeats the whole conversation.
         let new = self.stage().seen.shown.last().map_or(0, Vec::len).min(messages.len());
         let earlier = (new > 0).then(|| json!(format!("… {new} as before")));
         let messages_shown: Vec<Value> = earlier

@@ -177,6 +177,7 @@ impl CaseDraws<'_> {
             .and_then(|(low, high)| Some((low.parse::<i64>().ok()?, high.parse::<i64>().ok()?)));
         let (low, high) = bounds
             .filter(|(low, high)| {
+                // A draw has 32 bits, so the numbers of a wider range could not be drawn evenly.
                 low <= high && high.checked_sub(*low).is_some_and(|width| width < 1 << 30)
             })
             .ok_or_else(|| (format!("`{range}` is not a range: write `2..=9`"), None))?;

@@ -310,6 +310,7 @@ impl RunJudge<'_> {
                     .flat_map(move |(at, a)| set[at + 1..].iter().map(move |b| (a, b)))
             });
             let wrong = pairs.filter(|(a, b)| match (self.served(a), self.served(b)) {
+                // A call that did not run is reported with the calls that ran.
                 (Some(a), Some(b)) => a.beside(b) != beside,
                 _ => false,
             });

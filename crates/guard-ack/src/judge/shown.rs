@@ -46,6 +46,7 @@ fn complete(bench: &mut RunJudge, at: usize, messages: &[ModelMessage]) -> bool 
         }
         // The answers to the turn directly before are checked separately.
         let calls = if number + 1 == at { &[][..] } else { &before.calls };
+        // A call without an id has no answer that could be recognised.
         for call in calls.iter().filter(|call| call.given_id.as_deref() != Some("")) {
             let wire = bench.ids.get(&call.id).map_or("", String::as_str);
             let gave = given(bench, call);
@@ -134,6 +135,7 @@ fn answered(bench: &mut RunJudge, at: usize, messages: &[ModelMessage]) {
         result_is_shown(bench, at, call, &answers);
         twin_is_answered(bench, at, call, &answers);
     }
+    // A call without an id is answered under an id of the framework, which is unknown here.
     if bench.ids.values().any(String::is_empty) {
         return;
     }

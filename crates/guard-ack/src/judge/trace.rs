@@ -88,6 +88,7 @@ pub fn rechained(records: impl IntoIterator<Item = String>) -> Vec<String> {
     let numbered = (0_u64..).zip(records).map(|(number, line)| {
         let body = &line[..line.len().saturating_sub(TAIL)];
         let seq = Record::parse(&line).map_or(number, |record| record.seq);
+        // The record's own number comes first, so its other members keep theirs.
         let body = body.replacen(&format!("\"seq\":{seq},"), &format!("\"seq\":{number},"), 1);
         let head = format!("{body},\"prev\":\"{prev}\"");
         prev = hex::encode(&Sha256::digest(head.as_bytes()));

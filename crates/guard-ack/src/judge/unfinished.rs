@@ -108,6 +108,7 @@ impl UnfinishedRun<'_> {
     /// Checks the case that every call of the turn ran, one of them failed, and the model is not
     /// asked again.
     fn after_failure(&self, bench: &mut RunJudge) -> bool {
+        // A silent adapter with an open call is judged by the call that holds it back.
         if self.trouble.kind == TroubleKind::Hang && self.waiting(bench).is_some() {
             return false;
         }
@@ -192,6 +193,7 @@ impl UnfinishedRun<'_> {
         if beside.is_some() {
             return Some(("PAR-3".into(), beside));
         }
+        // In the first turn of the first run, no call was refused before.
         let refused = REFUSED.contains(&self.case.clause.as_str()) && (self.number, turn) != (0, 0);
         if refused {
             return Some((self.case.clause.clone(), None));

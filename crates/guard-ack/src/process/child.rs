@@ -66,6 +66,7 @@ impl Child {
             return Err(trouble(format!("`{binary}` has no pipes")));
         };
         let (told, hears) = sync_channel::<Vec<u8>>(WAITING);
+        // A pipe that is full blocks this thread, and the kit keeps its time limits.
         std::thread::spawn(move || {
             while let Ok(line) = hears.recv() {
                 if std::io::Write::write_all(&mut input, &line).is_err() {
@@ -109,6 +110,7 @@ impl Child {
                 Ok(line) => return Some(line),
                 Err(RecvTimeoutError::Disconnected) => return Some(NextLine::End),
                 Err(RecvTimeoutError::Timeout) if self.ended().is_some() => {
+                    // The last lines may have arrived between the time-out and the check.
                     return Some(self.lines.try_recv().unwrap_or(NextLine::End));
                 }
                 Err(RecvTimeoutError::Timeout) if left <= LOOK => return None,
@@ -160,6 +162,7 @@ impl Child {
             Some(how) if how != "exit status 0" => return Err(format!("it ended with {how}")),
             Some(_) => {}
         }
+        // A process that the child has started may need a moment to end.
         let until = Instant::now() + patience;
         loop {
             let left = marked(&self.mark);
@@ -227,6 +230,7 @@ impl Drop for Child {
             }
             end_marked(&self.mark);
         }
+        // The child is reaped last, because its group id may be used again after that.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
