@@ -79,6 +79,7 @@ impl WrittenOut {
 
     /// Adds the expression of a define, which has its own parameters.
     fn add_body(&mut self, body: &WrittenOut) {
+        // Its parameters are counted with the arguments of the use.
         self.nodes = self.nodes.saturating_add(body.nodes);
         self.depth = self.depth.max(body.depth.saturating_add(1));
     }
@@ -138,6 +139,7 @@ impl Measure<'_> {
                         None => part.params.get(at).copied().unwrap_or((1, 1)),
                     };
                     let arg = self.measure(&arg.value, bound);
+                    // An argument that does not occur is typed all the same.
                     out.add(&arg, times.max(1), below.saturating_add(1));
                 }
             }
@@ -217,6 +219,7 @@ pub(crate) fn free_names<'e>(e: &'e Expr, bound: &mut Vec<&'e str>, out: &mut Ve
 /// cycle is a path of nodes, with the position at which each node names the next. The search is
 /// iterative, because chains of declarations may be as long as the file.
 pub(crate) fn ordered(uses: &[Vec<(usize, Span)>]) -> (Vec<usize>, Vec<Vec<(usize, Span)>>) {
+    // 0 unseen, 1 open, 2 done.
     let mut mark = vec![0u8; uses.len()];
     let mut order = Vec::new();
     let mut cycles = Vec::new();
@@ -234,6 +237,7 @@ pub(crate) fn ordered(uses: &[Vec<(usize, Span)>]) -> (Vec<usize>, Vec<Vec<(usiz
             match mark[used] {
                 0 => path.push((used, 0)),
                 1 => {
+                    // INVARIANT: an open node is on the path.
                     let from = path.iter().position(|(on, _)| *on == used).unwrap_or(0);
                     let step = |(on, next): &(usize, usize)| (*on, uses[*on][next - 1].1);
                     cycles.push(path[from..].iter().map(step).collect());

@@ -59,6 +59,7 @@ fn helps(
     let root = if file == 0 { changed.clone() } else { files[0].clone() };
     let after = findings(root, &mut EditedFiles { files, changed });
     let count = |findings: &[Diagnostic]| {
+        // The change moves positions, so findings are compared by code and message.
         let same =
             |found: &&Diagnostic| found.code == finding.code && found.message == finding.message;
         findings.iter().filter(same).count()

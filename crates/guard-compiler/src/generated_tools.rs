@@ -82,6 +82,7 @@ pub(crate) fn declare(trees: &[File], diagnostics: &mut Vec<Diagnostic>) -> File
         });
     for lifecycle in lifecycles {
         let at = GeneratedSpan(lifecycle.name.span);
+        // All lifecycles share both records.
         if out.items.is_empty() {
             out.items.push(at.item("", ItemKind::Record(at.criterion())));
             out.items.push(at.item("", ItemKind::Record(at.evidence())));

@@ -141,6 +141,7 @@ pub fn compile_despite(
             unproved = Some(made);
         }
     }
+    // Comments may accept warnings of every phase, so they are applied after all phases.
     let accepted = accept::apply(&sources.files, &mut diagnostics);
     diagnostics.sort_by_key(|d| (d.primary.span, d.code));
     types::merge_uses(&mut diagnostics);

@@ -32,6 +32,7 @@ pub(crate) fn join(scenarios: &mut [Scenario]) {
     for at in 0..scenarios.len() {
         let before = std::iter::successors(scenarios[at].after, |test| scenarios[*test].after);
         let chain: Vec<usize> = before.collect();
+        // A test that was joined before already begins with the steps of others.
         let own = |test: &usize| &scenarios[*test].steps[scenarios[*test].beginning..];
         let mut steps: Vec<ScenarioStep> = chain.iter().rev().flat_map(own).cloned().collect();
         let joined = &mut scenarios[at];

@@ -98,6 +98,7 @@ pub(crate) fn load(root: SourceFile, loader: &mut dyn Loader) -> LoadedSources {
     }
     sources.schemas(loader);
     let served = generated_tools::declare(&sources.trees, &mut sources.diagnostics);
+    // This tree has no file, so it comes last: its position is not the number of a file.
     sources.trees.push(served);
     sources.bundled.push(true);
     sources

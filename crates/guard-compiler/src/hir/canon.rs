@@ -29,6 +29,7 @@ impl std::fmt::Write for FirstWord {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
         let end = text.find(['(', '{', ' ']);
         self.0.push_str(&text[..end.unwrap_or(text.len())]);
+        // The error stops the formatter, because the whole expression may be large.
         end.map_or(Ok(()), |_| Err(std::fmt::Error))
     }
 }

@@ -105,6 +105,7 @@ impl<'p> Tables<'p> {
             probes: Sorted::by(p.probes.len(), |at| p.probes[at].name.clone()),
             invariants: Sorted::by(p.invariants.len(), |at| p.invariants[at].rule.owner.clone()),
             tools: Sorted::by(p.tools.len(), |at| p.tools[at].name.clone()),
+            // The keys of limits refer to the other tables, so limits are sorted last.
             limits: Sorted::by(0, |_| 0),
             lifecycles: Sorted::by(p.lifecycles.len(), |at| p.lifecycles[at].name.clone()),
             attests: Sorted::by(p.attests.len(), |at| p.attests[at].name.clone()),
@@ -296,6 +297,7 @@ impl<'p> Tables<'p> {
         }
         let bounded = |max: &Option<u64>| Some(max.unwrap_or(DEFAULT_ELEMENTS));
         let row = match ty {
+            // Type::Never|No value has the type `Never` or `Error`, so any row serves.
             Type::Bool | Type::Never | Type::Error => TypeDef::Bool,
             Type::Int(min, max) => TypeDef::Int { min: *min, max: *max },
             Type::Decimal(min, max) => TypeDef::Decimal { min: *min, max: *max },

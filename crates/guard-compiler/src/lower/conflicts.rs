@@ -37,6 +37,7 @@ pub(super) fn fill(program: &Program, tables: &Tables, plan: &mut Plan) {
     for (declared, footprint) in footprints.iter_mut().enumerate() {
         let effects = frame(&footprint.effect_vars);
         let observes = frame(&footprint.observe_vars);
+        // A decision judges these invariants, so it reads their variables.
         for invariant in effects.iter().chain(&observes) {
             footprint.read_vars.extend(&reads[*invariant]);
         }

@@ -77,6 +77,7 @@ fn walks(plan: &Plan, tool: &Tool, e: &Expr) -> Vec<(String, u64)> {
 fn decision(plan: &Plan, tool: &Tool) -> u64 {
     let cost = |e: &Expr| steps(plan, tool, e);
     let optional = |e: &Option<Expr>| e.as_ref().map_or(0, cost);
+    // A saturated sum exceeds the bound in any case.
     let shows = |shows: &[Show]| shows.iter().map(|s| cost(&s.expr)).fold(0, u64::saturating_add);
     let message = |m: &Option<Message>| {
         let parts = m.iter().flat_map(|m| &m.parts);
@@ -108,6 +109,7 @@ fn decision(plan: &Plan, tool: &Tool) -> u64 {
         let once = target(&e.target).saturating_add(optional(&e.value));
         let once = once.saturating_add(searched(plan, e));
         let inner = once.saturating_add(optional(&e.when));
+        // The inner collections are walked once for each element of the outer ones.
         add(e.ranges.iter().rev().fold(inner, |inner, range| {
             let root = (range.over.0.len() as u32).saturating_sub(1);
             let walked = elements(plan, tool, &range.over, root).saturating_mul(inner + 1);
@@ -254,6 +256,7 @@ fn characters(plan: &Plan, tool: &Tool, e: &Expr, node: u32) -> Option<u64> {
         }
         _ => match required(plan, type_at(plan, tool, e, node)?)? {
             TypeDef::String { max_chars, max_bytes, .. } => {
+                // A character has at least one byte, so the smaller bound holds for characters.
                 let fewer = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();
                 fewer(*max_chars, *max_bytes)
             }

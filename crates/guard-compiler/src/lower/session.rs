@@ -37,6 +37,7 @@ impl Lowering<'_> {
             }
             sources.push(plan::Source { kind: source.kind, learns });
         }
+        // A session is opened before it has a prompt.
         sources.sort_by_key(|source| source.kind != plan::SourceKind::Start);
         sources
     }

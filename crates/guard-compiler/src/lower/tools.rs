@@ -38,6 +38,7 @@ impl Lowering<'_> {
         sort(&mut out);
         let lessons = tool.clauses.iter().filter_map(Clause::lesson);
         let order = lessons::order(self.program, Some(tool), lessons);
+        // The positions count the lessons in the order of the clauses, in which they still are.
         out.learns = order.into_iter().map(|at| out.learns[at].clone()).collect();
         out
     }

@@ -4,6 +4,7 @@ use crate::hir::{self, ClauseKind, Expr, Program, Type};
 
 /// Visits every type that values are decoded to.
 pub(super) fn each_type(program: &Program, visit: &mut dyn FnMut(&Type)) {
+    // A built-in enum is in the plan only if something has its type.
     for (at, _) in program.enums.iter().enumerate().skip(hir::BUILTIN_ENUMS) {
         visit(&Type::Enum(at));
     }

@@ -53,14 +53,14 @@ fn denies(tool: &mut Tool, gone: &mut Vec<String>) {
 }
 
 fn conditions(tool: &mut Tool, gone: &mut Vec<String>) {
+    // A requirement keeps a condition that always holds, because the help of a refusal uses only
+    // requirements that are written without one.
     tool.requires.retain(|requires| {
         if never(&requires.when) {
             gone.push("requires when false".into());
         }
         !never(&requires.when)
     });
-    // An approval whose condition always holds stays, because the help of a refusal uses only
-    // unconditional requirements.
     tool.approvals.retain(|approval| {
         if never(&approval.when) {
             gone.push(format!("approval {} when false", approval.role));

@@ -46,6 +46,7 @@ fn connective(facts: &TypeFacts, tool: Option<ToolId>, tree: ExprTree) -> ExprTr
         }
         (Node::And(..), Some(false), _) => ExprTree::bool(false),
         (Node::Or(..), Some(true), _) | (Node::Implies(..), Some(false), _) => ExprTree::bool(true),
+        // Every other constant on the left leaves the decision to the right side.
         (_, Some(_), _) => kid(tree, 1),
         (Node::And(..), _, Some(true)) | (Node::Or(..), _, Some(false)) => kid(tree, 0),
         (Node::Implies(..), _, Some(false)) => ExprTree::one(Node::Not, kid(tree, 0)),
@@ -91,6 +92,7 @@ fn computed(tree: &ExprTree) -> Option<Value> {
         (Node::Unwrap(_), [value]) if *value != Value::None => Ok(value.clone()),
         (Node::Field(_, at), [Value::Record(fields)]) => Ok(fields.get(*at as usize)?.clone()),
         (Node::Index(..), [collection, at]) => Ok(index(collection.clone(), at.clone())),
+        // The evaluator, and not the builtin, decides what a missing argument means.
         (Node::Call(builtin, _), _) if !kids.contains(&Value::None) => {
             builtin.eval(&kids.iter().collect::<Vec<_>>())
         }

@@ -58,9 +58,11 @@ fn join(
     let (Node::Matches(_, first), Node::Matches(_, second)) = (&a.node, &b.node) else {
         return None;
     };
+    // The subject is evaluated once instead of twice, which is visible if it can fault.
     if a.kids != b.kids || !a.kids.iter().all(total) {
         return None;
     }
+    // This borrow must end before `number` changes the table.
     let pattern = {
         let table = table.borrow();
         let pattern = |id: RegexId| table.get(id as usize).filter(|pattern| plain(pattern));
@@ -108,6 +110,7 @@ fn glob(tree: ExprTree, table: &RefCell<Vec<String>>) -> ExprTree {
 /// Converts a glob: `*` matches any characters except for `/`, `**` matches any characters, `?`
 /// matches one character except for `/`.
 fn regex_of(glob: &str) -> String {
+    // `**` also matches line feeds.
     let mut out = String::from(r"\A(?s:");
     let mut chars = glob.chars().peekable();
     while let Some(c) = chars.next() {

@@ -36,12 +36,14 @@ fn unfit(plan: &Plan, step: &ScenarioStep) -> Option<Diagnostic> {
             format!("the kernel serves `{}` at once: no call of it is in flight", call.tool),
             "write `ok CALL`",
         )),
+        // Such a denial may be about the arguments, or come before they are checked.
         StepKind::Denied {
             by: None | Some(Code::Halted | Code::InvalidArguments | Code::UnknownTool),
             ..
         } => None,
         kind => {
             let call = call(kind)?;
+            // A guard in shadow mode refuses no arguments.
             let problem = problem(plan, call).filter(|_| !plan.shadow)?;
             Some(errors::scenario(
                 step.span,
@@ -82,6 +84,7 @@ fn problem(plan: &Plan, call: &Call) -> Option<String> {
         types: &plan.types,
         workspace: WORKSPACE,
         open: false,
+        // Arguments are taken exactly as they are written.
         coercions: &[],
         matches: &matches,
     };

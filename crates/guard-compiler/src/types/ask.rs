@@ -304,6 +304,7 @@ impl TypeChecker<'_, '_> {
             }
             _ => None,
         };
+        // INVARIANT: the first argument is the tool.
         let key = self.keys(tool, &h.args[1..], scope)?;
         let name = h.name.node.as_str();
         if name != "called" && !key.is_empty() {

@@ -254,6 +254,7 @@ fn same_bounds(builtin: Builtin, args: &[Expr]) -> Type {
     let a = range(&first.ty);
     let b = args.get(1).map_or((None, None), |b| range(&b.ty));
     let (low, high) = match builtin {
+        // A maximum is at least as large as each lower bound that is known.
         Builtin::Max => (a.0.max(b.0), a.1.zip(b.1).map(|(x, y)| x.max(y))),
         Builtin::Min => {
             (a.0.zip(b.0).map(|(x, y)| x.min(y)), [a.1, b.1].into_iter().flatten().min())

@@ -22,6 +22,7 @@ impl TypeChecker<'_, '_> {
         let is_ours =
             |def: &RecordDef| def.name == NAME && def.fields.len() == SIMPLE_COMMAND.len();
         let declared = self.names.records.items.len();
+        // A declared record of the same name is another one.
         let found = self.program.records.iter().skip(declared).position(is_ours);
         if let Some(at) = found {
             return at + declared;
@@ -72,6 +73,7 @@ impl TypeChecker<'_, '_> {
     /// the parameter.
     fn asks_of_command(&self, tool: &hir::Tool, param: u32, flag: &str) -> bool {
         let asks = |e: &Expr| reads_field(&self.program, e, param, flag);
+        // A rule in shadow mode refuses nothing, so it does not replace the default.
         tool.clauses.iter().filter(|clause| !clause.rule.shadow).any(|clause| match &clause.kind {
             ClauseKind::Deny { condition, .. } => asks(condition),
             ClauseKind::Approval { when: Some(when), .. } => asks(when),

@@ -227,6 +227,7 @@ impl TypeChecker<'_, '_> {
         let text = self.names.schemas.and_then(|schemas| schemas.get(&file.span));
         let text = text.cloned().unwrap_or_default();
         match Json::parse(&text) {
+            // A schema that could not be loaded was reported.
             _ if text.is_empty() => {}
             Ok(Json::Object(_) | Json::Bool(_)) => {}
             other => {
@@ -342,6 +343,7 @@ impl TypeChecker<'_, '_> {
                 Some(None) => self.count(value),
                 size => size.flatten(),
             };
+            // An invalid size was reported, and 1 is a valid bound of every kind.
             let size = size.unwrap_or(1);
             let small = u32::try_from(size).unwrap_or(u32::MAX);
             match name.node.as_str() {
@@ -369,6 +371,7 @@ impl TypeChecker<'_, '_> {
         let begins = |list: &hir::ItemList| {
             path.len() > list.path.len() && list.path.iter().zip(path).all(|(l, p)| *l == p.node)
         };
+        // Lists may be nested, and the innermost one contains the reference.
         let list = (0..lists.len())
             .filter(|at| begins(&lists[*at]))
             .max_by_key(|at| lists[*at].path.len());

@@ -133,6 +133,8 @@ impl<'a> TypeChecker<'a, '_> {
                         depth[at] = 1 + inner.max().unwrap_or(0);
                         if depth[at] > MAX_LEVELS {
                             self.deep_record(at);
+                            // Its fields are forgotten, so the records around it are not reported
+                            // too.
                             depth[at] = 1;
                         }
                     }
@@ -227,6 +229,7 @@ impl<'a> TypeChecker<'a, '_> {
             host_charged,
             span,
         };
+        // Every guard has the unit `calls`, with or without a budget for it.
         let mut units = vec![push("calls", None, false, Span::default())];
         for entry in &self.names.budgets.items {
             let name = entry.name.node.as_str();
@@ -295,6 +298,7 @@ impl<'a> TypeChecker<'a, '_> {
             let mut columns = self.fields("column", &entry.decl.columns);
             let marked: Vec<bool> = entry.decl.columns.iter().map(|c| c.key).collect();
             let keys = marked.iter().filter(|k| **k).count();
+            // Rows are identified by the first columns, so the keys come first.
             let mut order: Vec<usize> = (0..columns.len()).collect();
             order.sort_by_key(|at| !marked.get(*at).copied().unwrap_or(false));
             columns = order.iter().map(|at| columns[*at].clone()).collect();
@@ -303,6 +307,7 @@ impl<'a> TypeChecker<'a, '_> {
                 self.report(errors::impossible_type(entry.name.span, &why, "name at least one"));
             }
             let row = self.program.records.len();
+            // Without a key, the whole row is its key.
             let keys = if keys == 0 { columns.len() } else { keys };
             // It has a different name from a record of the same name.
             self.program.records.push(RecordDef::new(format!("fact {}", entry.name.node), columns));
@@ -386,6 +391,8 @@ impl<'a> TypeChecker<'a, '_> {
             use ClauseKind::{Returns, Trusted, Untrusted};
             let describes = |clause: &&Clause| match &clause.kind {
                 Returns(..) | Untrusted(_) => true,
+                // An endorsement reads the names of its tool, so it is checked with the other
+                // clauses of the tool.
                 trusted @ Trusted { .. } => !endorses(trusted),
                 _ => false,
             };

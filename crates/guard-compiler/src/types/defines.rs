@@ -277,6 +277,7 @@ impl<'a> TypeChecker<'a, '_> {
 
     /// Returns true if the expression of a use has an allowed size, and reports it otherwise.
     fn fits_bounds(&mut self, e: &ast::Expr, scope: &Scope) -> bool {
+        // The outermost use was measured with everything in it.
         if !self.uses.is_empty() {
             return true;
         }
@@ -287,6 +288,7 @@ impl<'a> TypeChecker<'a, '_> {
         }
         let fitted = self.nodes <= MAX_ALL_NODES;
         self.nodes = self.nodes.saturating_add(size.nodes());
+        // The problem is reported only at the use that exceeds the maximum.
         if fitted && self.nodes > MAX_ALL_NODES {
             self.report(errors::uses_too_large(e.span));
         }

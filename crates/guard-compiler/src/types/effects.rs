@@ -216,6 +216,7 @@ impl TypeChecker<'_, '_> {
         let mut ty = self.state_type(var);
         let mut path = Vec::new();
         for (at, step) in target.path.iter().enumerate() {
+            // An entry of a map or list may be missing, although its type is no option.
             if ty.is_option() || at > 0 && matches!(target.path[at - 1], ast::Step::Index(_)) {
                 self.established_place(target, at, scope);
             }
@@ -282,6 +283,8 @@ impl TypeChecker<'_, '_> {
     ) {
         let mut scope = outer.clone();
         scope.place = ExprPlace::Settle;
+        // Observations are written after the effects, and the other clauses read what both have
+        // written.
         scope.by_clauses = match clause.kind {
             ast::ClauseKind::Observe { .. } => scope.after_effects.clone(),
             _ => scope.after_observations.clone(),
@@ -302,6 +305,7 @@ impl TypeChecker<'_, '_> {
                 tool.clauses.push(Clause { rule, kind });
             }
             ast::ClauseKind::Reconcile { condition, because } => {
+                // A missing value fails the reconciliation.
                 scope.missing = MissingMeaning::Refuses(false);
                 let kind = ClauseKind::Reconcile {
                     condition: self.condition(condition, &mut scope),

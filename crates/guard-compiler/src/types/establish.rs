@@ -136,6 +136,7 @@ fn place<'a>(target: &'a ast::Target, tool: &'a ast::Tool) -> Option<Filled<'a>>
                 ExprKind::Name(name) if tool.params.iter().any(|p| p.name.node == *name) => {
                     FilledStep::Parameter(name)
                 }
+                // The tool that requires this one could not name a computed key.
                 _ => return None,
             },
         });
@@ -164,6 +165,7 @@ pub(crate) fn by_clauses(
             }
             ClauseKind::Requires { all, guard: None } => {
                 for alternatives in all {
+                    // Of several alternatives, it is unknown which one has succeeded.
                     if let [only] = alternatives.as_slice() {
                         required(only, names, filled, &scope, &mut found);
                     }
@@ -257,6 +259,7 @@ fn required(
         requirement.keys.iter().find_map(|arg| {
             let named = match &arg.name {
                 Some(name) => name.node == parameter,
+                // An argument without a name stands for the parameter of the same name.
                 None => matches!(&arg.value.kind, ExprKind::Name(n) if n == parameter),
             };
             if named { narrow::key(&arg.value, scope) } else { None }

@@ -51,6 +51,7 @@ impl TypeChecker<'_, '_> {
         if fits(&found.ty, wanted) {
             return found;
         }
+        // `none` alone has no value to take, so it is reported as another type.
         let none = *found.ty.required() == Type::Never;
         if found.ty.is_option() && !none && !wanted.is_option() && fits(found.ty.required(), wanted)
         {
@@ -244,12 +245,14 @@ impl TypeChecker<'_, '_> {
         span: Span,
         scope: &mut Scope,
     ) -> Expr {
+        // The sign belongs to the literal, because the smallest int has no positive counterpart.
         if let ast::ExprKind::Number(text) = &operand.kind {
             return self.number(&format!("-{text}"), wanted, span);
         }
         let inner = self.expr(operand, wanted, scope);
         let inner = self.present(operand, inner, scope);
         let flip = |low: Option<i64>, high: Option<i64>| {
+            // The smallest int has no negation, so its bound becomes unknown.
             (high.and_then(i64::checked_neg), low.and_then(i64::checked_neg))
         };
         let ty = match &inner.ty {
@@ -337,6 +340,8 @@ impl TypeChecker<'_, '_> {
         span: Span,
         scope: &mut Scope,
     ) -> Expr {
+        // Either branch may decide about the call, so a missing value has no safe meaning in the
+        // condition.
         let outer = std::mem::replace(&mut scope.missing, MissingMeaning::Strict);
         let condition = self.condition(c, scope);
         scope.missing = outer;

@@ -57,6 +57,7 @@ impl TypeChecker<'_, '_> {
         match key {
             MapKey::Text => {}
             MapKey::Bool if matches!(text, "true" | "false") => {}
+            // Another spelling of the number, as `05`, would be a key that no access finds.
             MapKey::Int if text.parse().is_ok_and(|n: i64| n.to_string() == text) => {}
             MapKey::Enum(id) => _ = self.variant(id, text, name.span),
             MapKey::Bool => self.report(errors::written_key(name.span, text, "a bool", "true")),

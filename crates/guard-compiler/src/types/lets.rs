@@ -95,6 +95,7 @@ impl<'s> Lets<'s> {
             report(errors::define_cycle("let", cycle));
         });
         for at in order {
+            // An error in a name is reported once, and not again for the names that use it.
             if broken[at] || uses[at].iter().any(|(used, _)| self.items[*used].size.is_none()) {
                 continue;
             }

@@ -46,6 +46,7 @@ impl TypeChecker<'_, '_> {
 
     fn lifecycle(&mut self, lifecycle: &ast::Lifecycle, doc: String) -> hir::Lifecycle {
         let states = generated_tools::states(lifecycle);
+        // INVARIANT: every name of a state in the lifecycle is in the list.
         let state = |name: &Ident| states.iter().position(|s| *s == name.node).unwrap_or(0);
         let mut initial: Option<&Ident> = None;
         let mut finals: Vec<&Ident> = Vec::new();

@@ -35,6 +35,8 @@ pub(crate) fn decimal(text: &str) -> Result<i64, String> {
         return Err("has more than six decimal places".into());
     }
     let too_large = "does not fit a decimal, which is less than 9.2 million million";
+    // 128 bits hold every intermediate value, because the smallest decimal has no positive
+    // counterpart.
     let whole: i128 = whole.parse().map_err(|_| too_large.to_string())?;
     let micros: i128 =
         if fraction.is_empty() { 0 } else { format!("{fraction:0<6}").parse().unwrap_or(0) };

@@ -173,6 +173,7 @@ impl<'a, 'd> TypeChecker<'a, 'd> {
     pub fn report(&mut self, diagnostic: Diagnostic) {
         let span = diagnostic.primary.span;
         let follows = |b: &Span| {
+            // An empty position counts as one character.
             b.file == span.file && b.start < span.end.max(span.start + 1) && span.start < b.end
         };
         if self.syntax_errors.iter().any(follows) {

@@ -58,6 +58,7 @@ impl TypeChecker<'_, '_> {
         if let Some(at) = scope.param(name) {
             let param = &scope.params[at];
             let other = self.other_meaning(name, &param.ty);
+            // A fact is no value, so this name cannot mean it.
             let other = other.filter(|other| !matches!(other, OtherMeaning::Declared("fact", _)));
             if self.means_two(name, span, scope, other) {
                 return broken(span);
@@ -89,6 +90,7 @@ impl TypeChecker<'_, '_> {
             "now" => (ExprKind::Now, Type::Time(None)),
             "elapsed" => (ExprKind::Elapsed, Type::Duration(Some(0), None)),
             "workspace" => return typed(ExprKind::Workspace, Type::Path, span),
+            // A define has no tool of its own.
             "tool_name" if let (Some(tool), None) = (&scope.tool, &scope.around) => {
                 return typed(ExprKind::String(tool.to_string()), Type::string(), span);
             }

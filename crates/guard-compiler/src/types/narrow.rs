@@ -161,6 +161,7 @@ pub(crate) fn implied(condition: &Expr, truth: bool, scope: &Scope, out: &mut Ve
         ExprKind::Call(name, args) if truth && name.node == "may_read" => {
             args.iter().take(1).for_each(|who| chain(&who.value, scope, out));
         }
+        // The key lists the arguments in the order of the columns, which names could change.
         ExprKind::Known(fact, args) if truth && args.iter().all(|arg| arg.name.is_none()) => {
             args.iter().for_each(|arg| chain(&arg.value, scope, out));
             let hidden = scope.is_bound(&fact.node);

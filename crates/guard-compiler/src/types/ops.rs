@@ -44,6 +44,7 @@ impl TypeChecker<'_, '_> {
                 !bound && !builtin && self.names.state.peek(name).is_none()
             }
             ast::ExprKind::Unary(ast::UnaryOp::Neg, operand) => self.needs_guide(operand, scope),
+            // Operators of level 7 and above are arithmetic.
             ast::ExprKind::Binary(op, a, b) if op.level() >= 7 => {
                 self.needs_guide(a, scope) && self.needs_guide(b, scope)
             }
@@ -74,6 +75,7 @@ impl TypeChecker<'_, '_> {
         if !self.comparable(op, (a, &left.ty), (b, &right.ty), span) {
             return broken(span);
         }
+        // A comparison with a missing value is false, and only `!=` is true.
         let lifted = op == BinaryOp::Ne;
         if !scope.missing.accepts(lifted) {
             left = self.present(a, left, scope);
@@ -338,6 +340,7 @@ impl TypeChecker<'_, '_> {
         span: Span,
         scope: &mut Scope,
     ) -> Expr {
+        // Two literals do not guide each other, so the type of the place does.
         let guide = wanted.filter(|t| matches!(t, Type::Decimal(..))).cloned();
         let (left, right) = match guide {
             Some(guide) if self.needs_guide(a, scope) && self.needs_guide(b, scope) => {
@@ -473,6 +476,7 @@ fn interval(op: BinaryOp, a: NumberRange, b: NumberRange, unit: i64) -> NumberRa
         BinaryOp::Sub => (sub(a.0, b.1), sub(a.1, b.0)),
         BinaryOp::Mul if positive(a) && positive(b) => {
             let high = a.1.zip(b.1).and_then(|(x, y)| {
+                // Decimals are rounded at run time, so the bound is one unit higher.
                 let product = i128::from(x) * i128::from(y) / i128::from(unit);
                 i64::try_from(product + 1).ok()
             });

@@ -102,6 +102,7 @@ impl TypeChecker<'_, '_> {
                 tools.retain(|tool| !except.contains(tool));
             }
             let all_known = self.diagnostics.len() == before;
+            // An unknown name is the more likely reason for an empty set, and was reported.
             if tools.is_empty() && !entry.bundled && all_known {
                 self.report(errors::governs_nothing(entry.name));
             }

@@ -47,6 +47,8 @@ impl TypeChecker<'_, '_> {
         // The element of the last name, and the key that the name is.
         let element = scope.locals.last().filter(|_| scope.locals.len() > depth);
         let element = element.map_or((Type::Error, MapKey::Text), |l| (l.ty.clone(), l.key));
+        // A count, sum or first element can decide in both directions, so nothing may be missing in
+        // the body.
         if !matches!(op, Quantifier::All | Quantifier::Any) {
             scope.missing = MissingMeaning::Strict;
         }
@@ -69,6 +71,7 @@ impl TypeChecker<'_, '_> {
             (Quantifier::All, _) => (QuantifierOp::All, Type::Bool),
             (Quantifier::Any, _) => (QuantifierOp::Any, Type::Bool),
             (Quantifier::Count, _) => (QuantifierOp::Count, Type::Int(Some(0), None)),
+            // The sum of no elements is 0, whatever the lower bound of an element.
             (Quantifier::Sum, Type::Int(low, _)) => {
                 (QuantifierOp::SumInt, Type::Int(low.filter(|l| *l >= 0).map(|_| 0), None))
             }

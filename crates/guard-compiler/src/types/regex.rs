@@ -18,6 +18,7 @@ pub(crate) fn check(checker: &mut TypeChecker, pattern: &str, span: Span) -> boo
     if checker.patterns.len() >= MOST {
         if checker.patterns.len() == MOST {
             checker.report(errors::too_many_patterns(span, MOST));
+            // This entry exceeds the maximum, so that the problem is reported once.
             checker.patterns.insert(pattern.to_string(), false);
         }
         return false;
@@ -67,6 +68,7 @@ fn begins(pattern: &str) -> bool {
 
 /// Returns true if the expression is anchored at its end, by `$` or `.*`.
 fn ends(pattern: &str) -> bool {
+    // An escaped `$` is a character and not an anchor.
     let escapes = pattern.trim_end_matches('$').chars().rev().take_while(|c| *c == '\\').count();
     (pattern.ends_with('$') && escapes % 2 == 0) || pattern.ends_with(".*")
 }
@@ -109,6 +111,7 @@ fn word_in_negated_class(pattern: &str) -> Option<&str> {
         .find(|class| {
             let letters =
                 class.split(|c: char| !c.is_ascii_alphabetic()).map(str::len).max().unwrap_or(0);
+            // A range, as `a-zA-Z`, does not spell a word.
             letters >= 3 && !class.contains('-')
         })
 }

@@ -33,6 +33,7 @@ impl TypeChecker<'_, '_> {
         let after = self.beginnings(&titles);
         let mut scenarios = Vec::new();
         for (at, (test, span)) in names.tests.iter().enumerate() {
+            // A test with a beginning continues a session that is open already.
             let first = usize::from(after[at].is_none());
             for step in test.steps.iter().skip(first).filter(|s| matches!(s.kind, T::Data(_))) {
                 let why = "a session is opened before anything else happens".to_owned();

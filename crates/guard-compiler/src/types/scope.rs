@@ -187,6 +187,7 @@ impl<'s> Scope<'s> {
     /// missing value are the same there.
     pub fn of_define(&self, given: Vec<GivenArgument<'s>>) -> Scope<'s> {
         let mut inner = Scope::new(self.names, self.place, &[], self.missing);
+        // Inside a temporal operator, the parameters of the tool are the outer ones.
         inner.around = Some(self.around.unwrap_or(match self.params {
             [] => self.outer,
             params => params,
@@ -272,6 +273,7 @@ impl<'s> Scope<'s> {
     /// Returns the argument that replaces this name.
     pub fn given(&self, name: &str) -> Option<&GivenArgument<'s>> {
         match self.local(name) {
+            // A bound variable hides the parameter.
             Some(_) => None,
             None => self.given.iter().find(|given| given.name == name),
         }

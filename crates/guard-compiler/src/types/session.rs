@@ -154,6 +154,7 @@ impl TypeChecker<'_, '_> {
 
     /// Returns a file of the workspace, as written.
     fn file(&mut self, path: &Str) -> Option<String> {
+        // The real workspace is unknown here, and only the relation to it counts.
         let why = match guard_plan::path::normalise("/workspace", &path.node) {
             Err(why) => why.to_string(),
             Ok(at) if at == "/workspace" => "it is the workspace itself".into(),
@@ -223,6 +224,7 @@ impl TypeChecker<'_, '_> {
     }
 
     fn judged(&mut self, e: &ast::Expr, scored: bool) -> CheckKind {
+        // A missing value fails the check.
         let mut scope = session_scope(self.names, MissingMeaning::Refuses(false));
         if !scored {
             return CheckKind::Condition(self.condition(e, &mut scope));
@@ -273,6 +275,7 @@ impl TypeChecker<'_, '_> {
     /// Types a command: words that can be passed to a system.
     fn command(&mut self, argv: &[Str], env: &[Str], within: Millis) -> Option<Command> {
         for word in argv {
+            // A system reads a word only up to its first NUL.
             if word.node.contains('\0') {
                 let why = "it holds a NUL character";
                 self.report(errors::bad_text(word.span, "\\0", "word of a command", why));
@@ -346,6 +349,8 @@ impl TypeChecker<'_, '_> {
                 ast::ProbeClause::Host
                 | ast::ProbeClause::Command { .. }
                 | ast::ProbeClause::File(_) => {
+                    // The time limit may come later in the probe, so the command is made at the
+                    // end.
                     asked = Some(clause);
                     "who answers the probe"
                 }

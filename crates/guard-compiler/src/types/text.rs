@@ -69,6 +69,7 @@ impl OneLine<'_> {
             }
             ExprKind::Binary(op, a, b) => {
                 let level = op.level();
+                // `implies` groups to the right, and comparisons do not group.
                 let (left, right) = match op {
                     BinaryOp::Implies => (level + 1, level),
                     _ if level == BinaryOp::COMPARISON => (level + 1, level + 1),

@@ -182,6 +182,8 @@ impl TypeChecker<'_, '_> {
             };
             let overlaps = |(other, other_path): &&(&Ident, &[Ident])| {
                 other.node == target.node
+                    // Two paths overlap if they agree on their common length: one part then
+                    // contains the other.
                     && path.iter().zip(other_path.iter()).all(|(a, b)| a.node == b.node)
             };
             if let Some((first, _)) = seen.iter().find(overlaps) {

@@ -259,6 +259,7 @@ impl<'p> Flow<'p> {
     /// Returns the variable that a clause writes, and the least trusted part of what it writes.
     fn written(&self, at: hir::ToolId, clause: &hir::Clause) -> Option<(hir::VarId, DistrustedAt)> {
         let (target, ranges) = match &clause.kind {
+            // A clause in shadow mode writes nothing.
             _ if clause.rule.shadow => return None,
             hir::ClauseKind::Effect { target, ranges, .. } => (target, &ranges[..]),
             hir::ClauseKind::Observe { target, .. } => (target, &[][..]),
@@ -394,6 +395,7 @@ impl<'p> Flow<'p> {
         let read: Vec<&TrustedPart> =
             reads.parts.iter().map(|(part, _)| part).chain(ranges).collect();
         let vouched = read.iter().any(|part| part.root == PartRoot::Result);
+        // A lesson that reads nothing still says that the tool has succeeded.
         let quiet = read.is_empty() && reads.causes.is_empty();
         if quiet && !tool.trust.whole {
             return Err(Cause::Result);
@@ -424,6 +426,7 @@ impl<'p> Flow<'p> {
             let of_result = reads.parts.iter().any(|(part, _)| part.root == PartRoot::Result);
             of_result.then(|| worst(reads.causes, DistrustLevel::Chosen))
         };
+        // A condition that reads the result endorses the choice of the agent.
         if learn.when.as_ref().is_some_and(|when| read(when).is_some()) {
             return None;
         }

@@ -60,6 +60,7 @@ pub(crate) fn fits(found: &Type, wanted: &Type) -> bool {
         (f, Type::Option(w)) => fits(f, w),
         (Type::List(f, _), Type::List(w, _)) | (Type::Set(f, _), Type::Set(w, _)) => fits(f, w),
         (Type::Map(k, f, _), Type::Map(l, w, _)) => k == l && fits(f, w),
+        // An empty `{}` has the type of a set.
         (Type::Set(f, _), Type::Map(..)) => **f == Type::Never,
         (Type::Enum(f), Type::Enum(w)) => f == w,
         (Type::Record(f), Type::Record(w)) => f == w,
@@ -219,6 +220,7 @@ impl TypeChecker<'_, '_> {
             self.report(errors::impossible_type(ty.span, "a collection of commands", help));
             return Type::Error;
         }
+        // The collection around the element is one more level.
         if levels(&element) >= MAX_LEVELS {
             self.too_deep(ty.span);
             return Type::Error;
@@ -382,6 +384,7 @@ impl TypeChecker<'_, '_> {
 
     fn string_max(&mut self, bounds: &mut StringBounds, max: &ast::Literal) {
         match self.literal(max, literal::size) {
+            // A plain number counts characters, and a number with a unit counts bytes.
             Some(None) => bounds.max_chars = least(bounds.max_chars, self.count(max)),
             bytes => bounds.max_bytes = least(bounds.max_bytes, bytes.flatten()),
         }
@@ -405,6 +408,8 @@ impl TypeChecker<'_, '_> {
         let lo = bound(low);
         let mut hi = bound(high);
         if !inclusive {
+            // The units are whole, also those of decimals and durations, so the last value is one
+            // unit lower.
             hi = hi.map(|h| h.saturating_sub(1));
         }
         if let (Some(l), Some(h)) = (lo, hi)

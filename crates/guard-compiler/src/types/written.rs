@@ -26,6 +26,7 @@ impl TypeChecker<'_, '_> {
 
     pub(super) fn string(&mut self, text: &str, wanted: Option<&Type>, span: Span) -> Expr {
         match wanted {
+            // Only the form is checked, because the workspace is known only at run time.
             Some(Type::Path) => match guard_plan::path::normalise("/", text) {
                 Ok(_) => typed(ExprKind::Path(text.into()), Type::Path, span),
                 Err(why) => self.bad_text(span, text, "path", &why.to_string()),
@@ -84,6 +85,7 @@ impl TypeChecker<'_, '_> {
         element: Option<Type>,
         scope: &mut Scope,
     ) -> (Vec<Expr>, Type) {
+        // A collection has no missing elements.
         let outer = std::mem::replace(&mut scope.missing, MissingMeaning::Strict);
         let mut ty = element.clone().unwrap_or(Type::Never);
         let mut typed = Vec::new();
@@ -117,6 +119,7 @@ impl TypeChecker<'_, '_> {
             Some(Type::Map(key, value, _)) => (*key, Some((**value).clone())),
             _ => (MapKey::Text, None),
         };
+        // A type without values guides nothing.
         let element = element.filter(|element| *element != Type::Never);
         let mut written: HashMap<&str, Span> = HashMap::new();
         for (name, _) in entries {

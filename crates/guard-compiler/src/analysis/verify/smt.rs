@@ -149,6 +149,7 @@ impl OpenGoal {
             args.push((param.name.as_str().into(), render::to_json(&plan.types, param.ty, &value)));
         }
         let args = Json::Object(args);
+        // A session can only be in a state in which every invariant holds.
         if !session.broken_initially().is_empty() {
             return None;
         }

@@ -36,6 +36,7 @@ impl<'a> TypeChecker<'a, '_> {
         scope.result = Some(self.signatures[at].returns.clone().unwrap_or(Type::Json));
         let mut seen: Vec<*const Lets> = Vec::new();
         for governs in clauses {
+            // All clauses of a policy share its names.
             if seen.contains(&Rc::as_ptr(&governs.lets)) {
                 continue;
             }

@@ -52,6 +52,7 @@ impl TypeChecker<'_, '_> {
                     }
                 }
             }
+            // An empty `{}` may be a set or a map, so its type decides below.
             E::List(xs) | E::Set(xs) if !xs.is_empty() || matches!(e.kind, E::List(_)) => {
                 Json::Array(
                     xs.iter().map(|x| self.json(x, element.as_ref())).collect::<Option<_>>()?,

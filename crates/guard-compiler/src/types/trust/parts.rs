@@ -98,6 +98,7 @@ pub(super) fn endorsed(
             if own.binders.len() > binders.len() {
                 break;
             }
+            // The element is the last binder, and an index is before it only if it is bound.
             slots.extend(own.binders.iter().copied().rev().zip(binders.iter().copied().rev()));
             element = binders.last().copied();
             ranges.push(nth);
