@@ -55,6 +55,7 @@ pub fn keep_unaccepted(files: &[SourceFile], diagnostics: &mut Vec<Diagnostic>) 
 
 fn drop_accepted(all: &mut [Acceptance<'_>], diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.retain(|found| {
+        // Several comments may accept one warning, and each of them is used then.
         let mut accepting = all.iter_mut().filter(|accept| accept.accepts(found)).peekable();
         let is_accepted = accepting.peek().is_some();
         accepting.for_each(|accept| accept.used = true);

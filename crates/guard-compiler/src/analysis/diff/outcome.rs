@@ -81,6 +81,7 @@ impl OutcomeComparison {
 
     /// Returns true if the goal follows from one condition.
     fn pair(&self, given: ConditionOutcome, goal: ConditionOutcome) -> bool {
+        // Each connective on either side multiplies the pairs, so their number has a bound.
         let Some(left) = self.left.get().checked_sub(1) else { return false };
         self.left.set(left);
         let (given, goal) = (given.positive(), goal.positive());

@@ -71,6 +71,8 @@ pub(super) struct Sides<'p> {
 
 impl<'p> Sides<'p> {
     pub fn new(old: &'p Program, new: &'p Program, running: bool) -> Self {
+        // A running session may hold values that no call under its guard fills, so no tool is ruled
+        // out.
         let never =
             if running { Default::default() } else { (never_called(old), never_called(new)) };
         let either: Rc<BTreeSet<String>> = Rc::new(never.0.union(&never.1).cloned().collect());
@@ -110,6 +112,8 @@ impl<'p> Sides<'p> {
         self.effects(a, b, &mut change);
         self.waits(old, new, &mut change);
         self.inputs(a, b, &mut change);
+        // A tool that one guard never allows can only change in one direction, whatever its rules
+        // say.
         if self.never.0.contains(&a.wire_name) {
             change.tighter.clear();
         }

@@ -47,6 +47,7 @@ pub(crate) fn at_the_rest<'s, 'p>(
     for (width, inputs) in widths.iter().enumerate() {
         for (goal, slice) in &aims {
             let known = found(search, *goal);
+            // The search of everything has been here: it had all tools and the widest values.
             let whole = slice.tools.len() == program.tools.len() && width + 1 == widths.len();
             let key =
                 (width, if width == 0 { *goal } else { SearchGoal::Completion }, slice.clone());

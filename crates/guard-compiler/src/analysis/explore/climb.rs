@@ -170,6 +170,7 @@ impl<'s, 'p> Climber<'s, 'p> {
         given.sort_by_key(|hold| hold.distance);
         let mut next = 0;
         while self.judged < until && !stop() {
+            // Each given draft is climbed from once, before chance decides.
             let hold = if next < given.len() {
                 given[next].clone()
             } else if !given.is_empty() && self.rng.chance(50) {
@@ -214,6 +215,8 @@ impl<'s, 'p> Climber<'s, 'p> {
                 let mut at = best.draft.acts.len();
                 self.players.follow(&mut trail, &best.draft.acts, kind);
                 while at > 0 {
+                    // What stands before a removed event has been played, so at least one event is
+                    // left here.
                     at = (at - 1).min(best.draft.acts.len() - 1);
                     let mut less = best.draft.clone();
                     // What the user says matters to calls that are still to come.
@@ -241,6 +244,7 @@ impl<'s, 'p> Climber<'s, 'p> {
             match trial {
                 DraftOutcome::Found => return true,
                 DraftOutcome::Stands(next) if next.distance <= best.distance => {
+                    // A longer session that is no nearer costs more to play, so it is taken seldom.
                     let longer = next.draft.acts.len() > best.draft.acts.len();
                     let level = next.distance == best.distance;
                     if longer && level && !best.free() && !self.rng.chance(25) {

@@ -104,6 +104,7 @@ impl<'p> Inputs<'p> {
                     _ => false,
                 };
                 let plain = plain && !class.opaque && class.hints.len() <= 3;
+                // The maker tries at most 12 variants of an enum.
                 let few = match ty.required() {
                     Type::Bool => true,
                     Type::Enum(definition) => program.enums[*definition].variants.len() <= 12,

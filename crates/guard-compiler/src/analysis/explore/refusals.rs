@@ -70,6 +70,7 @@ pub(crate) fn find_all(
                 continue;
             }
             let steps = until.saturating_sub(search.fresh.steps());
+            // The first round keeps half of the steps for the second.
             let share =
                 if all { steps / 2 / left as u64 } else { steps / left.min(A_SHARE) as u64 };
             left -= usize::from(!all);

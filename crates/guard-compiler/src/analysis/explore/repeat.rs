@@ -184,6 +184,7 @@ impl<'s, 'p> RepeatedCall<'s, 'p> {
         let mut out = found.clone();
         let last = out.steps.pop()?;
         let Act::Call { tool, args, then, .. } = last.act else { return None };
+        // A call uses up its approval, so each repetition asks for its own.
         while matches!(out.steps.last(), Some(SessionStep { act: Act::Approve { .. }, .. })) {
             out.steps.pop();
         }
@@ -253,6 +254,7 @@ impl<'s, 'p> RepeatedCall<'s, 'p> {
         let before = self.session.committed();
         let said =
             super::session::act(&mut self.session, &what, &|ask| answered(&self.world, ask))?;
+        // A state that has grown large would be copied at every further step.
         if self.session.is_heavy() {
             return None;
         }

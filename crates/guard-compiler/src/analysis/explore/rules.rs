@@ -88,6 +88,7 @@ pub(crate) fn all(program: &Program) -> Vec<Rule> {
         }
     }
     rules.sort_by(|a, b| (a.span, a.kind, &a.owner).cmp(&(b.span, b.kind, &b.owner)));
+    // A policy's clause stands in each of its tools, so it is here once for each.
     rules.dedup();
     rules
 }

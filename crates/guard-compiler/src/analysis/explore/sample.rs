@@ -85,6 +85,7 @@ fn choices(hir: &Hir, texts: &mut Vec<String>) {
                 choices(part, &mut more);
                 all.append(&mut more);
             }
+            // Alternatives in a row multiply, so their texts are cut after each of them.
             all.truncate(MOST_TEXTS);
             *texts = all;
         }

@@ -249,6 +249,7 @@ pub(crate) fn call(
     let mut said = StepReply { decision: Some(judged.decision), ..StepReply::default() };
     (said.reasons, said.shadowed) = (judged.reasons, judged.shadowed);
     said.hear(&judged.outcome);
+    // The kernel answers a served call itself: such a call has settled by now.
     if judged.decision == Decision::Allow && judged.outcome.served.is_none() {
         said.settle(session, id, then, world)?;
     }

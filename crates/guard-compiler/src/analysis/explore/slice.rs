@@ -97,6 +97,8 @@ impl Slice {
                 for clause in own {
                     exprs_of(&clause.kind, &mut |e| slice.reads(program, e));
                 }
+                // A `reconcile` speaks after a call, which must be allowed first; the others speak
+                // of a proposal.
                 if rule.kind == RuleKind::Reconcile {
                     holders.iter().for_each(|tool| slice.needs(program, *tool));
                 }

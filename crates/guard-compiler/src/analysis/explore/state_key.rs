@@ -212,6 +212,7 @@ impl<'p> Questions<'p> {
             let bounded: Vec<i64> =
                 compared.iter().filter(|(c, _)| c == count).map(|(_, most)| *most).collect();
             let all = bounded.len() == counted.iter().filter(|c| *c == count).count();
+            // A count above every constant that it is compared with makes no difference any more.
             let most = all.then(|| bounded.into_iter().max().unwrap_or(0).saturating_add(1));
             let known = self.caps.entry(*count).or_insert(Some(0));
             *known = match (*known, most) {
@@ -291,6 +292,7 @@ impl<'p> Questions<'p> {
             let most = self.program.lifecycles[at].escalate.as_ref().map_or(0, |e| e.after.into());
             for (state, rejections) in session.item_states(at) {
                 put(state as i64, &mut out);
+                // Beyond the number that escalates, one more rejection makes no difference.
                 put(rejections.min(most) as i64, &mut out);
             }
             out.push(0xFD);
@@ -303,6 +305,7 @@ impl<'p> Questions<'p> {
                 probe.every.is_some() || probe.backoff.is_some() || probe.within.is_some();
             if let (true, Some((time, said, count, begun))) = (remembers, session.last_attempt(at))
             {
+                // Ages, since two sessions that stand at different times may behave alike.
                 put(now - time, &mut out);
                 put(count as i64, &mut out);
                 put(begun.map_or(-1, |begun| now - begun), &mut out);
@@ -350,6 +353,8 @@ impl<'p> Questions<'p> {
                     let mut bytes = Vec::new();
                     params.iter().for_each(|at| key::write(&p.args[*at as usize], &mut bytes));
                     if *latest {
+                        // A call that fails, or whose success is too old, takes back the success
+                        // before it.
                         keys.remove(&bytes);
                     }
                     if !p.success {
@@ -409,6 +414,7 @@ impl<'p> Questions<'p> {
                 spent.insert(vec![0, at as u8], session.spent_of(at));
             }
         }
+        // Where something asks for the time, it is a part of the core.
         if self.program.deadline.is_some() && !self.time && now > start {
             spent.insert(vec![1], now - start);
         }

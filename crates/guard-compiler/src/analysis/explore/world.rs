@@ -134,6 +134,7 @@ impl<'p> Oracle<'p> {
     }
 
     fn is_there(&self, path: &str) -> bool {
+        // A file that was said to contain a text is there.
         let contains = self.answers.borrow().iter().any(|(ask, answer)| {
             matches!(ask, Ask::Contains(of, _) if of == path) && *answer == Json::Bool(true)
         });
@@ -148,6 +149,7 @@ impl<'p> Oracle<'p> {
                     let answers = self.answers.borrow();
                     answers.iter().find(|(known, _)| known == ask).map(|(_, is)| is.clone())
                 };
+                // A file that was said to be missing contains nothing.
                 let absent = [Ask::File(path.clone()), Ask::Exists(path.clone())]
                     .iter()
                     .any(|ask| known(ask) == Some(Json::Bool(false)));

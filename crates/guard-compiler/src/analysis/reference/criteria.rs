@@ -78,6 +78,7 @@ impl ReferenceSession<'_> {
                 _ => String::new(),
             })
             .collect();
+        // Otherwise an agent that writes the criteria could have any program run.
         let mut own = false;
         self.program.each_command(&mut |command| own |= command.argv == said);
         own.then_some(said)
@@ -119,6 +120,7 @@ impl ReferenceSession<'_> {
         match (call, file, sha256) {
             (V::String(call), V::None, V::None) => {
                 let known = self.calls.iter().rev().find(|known| *known.id == **call)?;
+                // A call that the kernel served has done nothing outside the session.
                 let good = known.success == Some(true) && !known.served;
                 good.then(|| Evidence::Call(call.to_string()))
             }

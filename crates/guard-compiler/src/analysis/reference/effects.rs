@@ -95,6 +95,8 @@ impl ReferenceSession<'_> {
             let mut rule = invariant.rule.clone();
             rule.shadow |= invariant.monitor;
             let holds = self.holds(&invariant.condition, env);
+            // Otherwise an invariant that an observation broke under `warn` would refuse every
+            // later call.
             let before = Env { state: &self.state, ..env };
             rule.shadow |= self.is_tolerated(&invariant.condition)
                 && self.holds(&invariant.condition, before) != Ok(true);

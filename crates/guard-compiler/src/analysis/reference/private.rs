@@ -67,6 +67,7 @@ impl PrivateTexts {
         if words.is_empty() {
             return true;
         }
+        // What was not kept may be in any text.
         if self.full {
             return false;
         }
@@ -80,6 +81,7 @@ impl PrivateTexts {
     /// Returns true if these words contain something from a private text that no prompt contains.
     fn leaks(&self, private: &str, words: &[&str]) -> bool {
         let own: Vec<&str> = disclosure::words(private).collect();
+        // A folded text that is not empty has a word, so the windows have at least one.
         let run = own.windows(own.len().min(4)).any(|run| {
             let stands = words.windows(run.len()).any(|part| part == run);
             stands && !self.said(run)

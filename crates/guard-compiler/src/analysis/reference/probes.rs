@@ -100,6 +100,7 @@ impl ReferenceSession<'_> {
         }
         let Some(backoff) = &probe.backoff else { return true };
         let mut wait = FIRST_WAIT.min(backoff.up_to);
+        // The last attempt has failed, so the row is not empty.
         for _ in &row[1..] {
             let longer = i128::from(wait) * i128::from(backoff.factor) / i128::from(DECIMAL_ONE);
             wait = longer.min(backoff.up_to.into()) as i64;

@@ -143,6 +143,7 @@ impl<'s, 'p> Product<'s, 'p> {
     /// The witness without the steps that it does not need, and without the entries of lists and maps that they do not need.
     fn shortened(&self, mut witness: Witness, oracle: &Oracle<'p>) -> Witness {
         let way = direction(&witness);
+        // From the end: an earlier step may be needed only by a later one that goes first.
         let mut at = witness.session.steps.len().saturating_sub(1);
         while at > 0 {
             at -= 1;

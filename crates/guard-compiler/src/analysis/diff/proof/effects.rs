@@ -80,6 +80,7 @@ impl Sides<'_> {
             spoken.contains(var) || old.iter().any(|(t, v)| v == var && new.contains_key(t))
         };
         let beside = mutant!("no invariant speaks of an effect");
+        // A variable on both sides is written otherwise, which is neither more nor less.
         if (gone.iter().chain(&added).any(touched) || !gone.is_disjoint(&added)) && !beside {
             return false;
         }

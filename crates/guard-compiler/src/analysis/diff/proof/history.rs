@@ -410,6 +410,7 @@ pub(in crate::analysis::diff) fn counter(
     let program = view.program;
     let mut text = Canon(program).counter(tool, clause);
     let alone = mutant!("a counter counts one tool");
+    // A limit of identical calls is counted for each tool alone (§3), so nobody else is held to it.
     if program.limits[limit].scope != LimitScope::Identical && !alone {
         let mut holders: Vec<String> = Vec::new();
         for other in view.tools() {

@@ -69,6 +69,8 @@ impl<'p> Sides<'p> {
     /// Units that the tool charges.
     pub(super) fn budgets(&self, a: &Tool, b: &Tool, change: &mut PossibleChange) {
         let charged = |program: &Program, tool: &Tool| {
+            // Every call spends a `calls`, the first unit, and what the host charges may be spent
+            // at any time.
             let mut units: BTreeSet<String> = [program.units[0].name.clone()].into();
             units.extend(program.units.iter().filter(|u| u.host_charged).map(|u| u.name.clone()));
             for clause in &tool.clauses {

@@ -23,6 +23,7 @@ impl RuleReads {
     pub(super) fn new(program: &Program, tool: &Tool, common: &BTreeSet<String>) -> Self {
         let mut reads = RuleReads::default();
         let counts = |c: &&crate::hir::Clause| {
+            // A cost is no rule of its own, yet what it reads decides whether a budget is enough.
             let rule = !matches!(c.kind, ClauseKind::Costs { .. });
             !c.rule.shadow && (!rule || common.contains(&Canon(program).clause(tool, c)))
         };

@@ -11,11 +11,14 @@ use std::collections::BTreeSet;
 /// The wire names of the tools that a guard never allows and for which it never asks.
 pub(super) fn never_called(program: &Program) -> BTreeSet<String> {
     let mut never = BTreeSet::new();
+    // A guard in shadow refuses no call.
     if program.shadow {
         return never;
     }
     loop {
         let unfilled = Unfilled::new(program, &never);
+        // A tool that is never called fills nothing, which may leave another one without what it
+        // needs.
         let found = program.tools.iter().filter(|tool| unfilled.refuses_all(tool));
         let count = never.len();
         never.extend(found.map(|tool| tool.wire_name.clone()));
@@ -44,6 +47,8 @@ impl<'p> Unfilled<'p> {
         let callable = program.tools.iter().filter(|tool| !never.contains(&tool.wire_name));
         for clause in callable.flat_map(|tool| &tool.clauses) {
             match &clause.kind {
+                // A field of an entry that is missing cannot be written, so such an effect fills no
+                // empty map.
                 ClauseKind::Effect { target, .. } if writes_part(target) => {}
                 ClauseKind::Observe { .. } if guard_proof::mutant!("observing fills nothing") => {}
                 ClauseKind::Effect { target, .. } | ClauseKind::Observe { target, .. } => {

@@ -190,6 +190,7 @@ impl<'s, 'p> Players<'s, 'p> {
         let verdicts = self.judge(played, tool, args, &self.oracle(kind));
         let mut approvals: Option<Vec<String>> = None;
         for verdict in &verdicts {
+            // A call that one guard cannot read does not happen in any.
             let Some(verdict) = verdict else { return Some(()) };
             let given = |code: &Code| matches!(code, Code::Approval | Code::Gated);
             if !verdict.reasons.iter().all(|(code, ..)| given(code)) {
@@ -223,6 +224,7 @@ impl<'s, 'p> Players<'s, 'p> {
         let said = perform(first)?;
         for other in others {
             let also = perform(other)?;
+            // The guards may give other reasons; only what is decided has to agree.
             if also.decision != said.decision {
                 return None;
             }

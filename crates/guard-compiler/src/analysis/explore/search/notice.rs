@@ -214,6 +214,7 @@ impl<'s, 'p> Search<'s, 'p> {
         let mut changed = true;
         while changed {
             changed = false;
+            // A state mostly leads to later ones, so this order needs the fewest rounds.
             for at in (0..self.nodes.len()).rev() {
                 let may = can[at] || self.nodes[at].next.iter().any(|next| can[*next]);
                 changed |= may != can[at];

@@ -103,6 +103,7 @@ impl Maker<'_, '_> {
             Type::Bool => Value::Bool(rng.chance(50)),
             Type::Enum(id) => Value::Enum(rng.below(self.program.enums[*id].variants.len()) as u32),
             Type::Option(_) if rng.chance(15) => Value::None,
+            // An option is no level of its own.
             Type::Option(inner) => return self.drawn(inner, node, constants, rng, depth + 1),
             Type::Record(id) => {
                 let fields = self.program.records[*id].fields.iter().enumerate();
