@@ -77,6 +77,7 @@ impl Json {
             Ok(text) => read::parse(text),
             Err(error) => {
                 let valid = &bytes[..error.valid_up_to()];
+                // The bytes before the error are UTF-8, so the position is never lost.
                 let text = std::str::from_utf8(valid).unwrap_or_default();
                 Err(read::error(text, valid.len(), "invalid UTF-8".into()))
             }
@@ -166,6 +167,7 @@ pub fn write_string(text: &str, out: &mut String) {
     out.push('"');
     let mut from = 0;
     for (at, byte) in text.bytes().enumerate() {
+        // The bytes of longer characters are at least 0x80, so every cut is between two characters.
         if byte >= 0x20 && byte != b'"' && byte != b'\\' {
             continue;
         }

@@ -105,6 +105,8 @@ fn write_json(json: &Json, out: &mut Vec<u8>) {
         }
         Json::Object(members) => {
             write_count(20, members.len(), out);
+            // Equal objects may have their members in different orders, and equal values have one
+            // key.
             for (key, value) in json.sorted_members() {
                 write_string(key, out);
                 write_json(value, out);

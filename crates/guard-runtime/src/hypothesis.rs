@@ -115,6 +115,7 @@ impl<'h> Hypothesis<'h> {
     ) -> Hypothesis<'h> {
         let decision = DecisionResources::default();
         let answers = WorldAnswers::new(world);
+        // The clock of a session never runs backwards (§2).
         Hypothesis { compiled, session, now: session.now.max(now), decision, answers }
     }
 

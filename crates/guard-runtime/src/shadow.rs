@@ -79,6 +79,7 @@ pub(crate) fn decide_watched(
         return verdict;
     }
     session.full = true;
+    // Where the guard is in shadow the call goes on, with the writes of the full plan.
     *flight = other;
     let decision = DecisionResources::default();
     let context = Context::new(compiled, session, &decision, answers);
@@ -89,6 +90,7 @@ pub(crate) fn decide_watched(
         full.shadowed.push(reason);
         return full;
     }
+    // The full plan takes over with the next event, so the call is refused and made again (§16).
     Verdict { decision: verdict::Decision::Deny, reasons: vec![reason], shadowed: full.shadowed }
 }
 

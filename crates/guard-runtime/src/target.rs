@@ -96,6 +96,7 @@ pub(crate) fn change(
     let operand = operand.ok_or_else(|| confused("no operand"))?;
     let calculate = |op| arith(op, &Val::from_value(value), &operand).map(Val::into_value);
     match op {
+        // `Delete` takes no operand and has returned above.
         EffectOp::Set | EffectOp::Delete => *value = operand.into_value(),
         _ if *value == Value::None => return Err(missing("a value")),
         EffectOp::Add => *value = calculate(ArithOp::Add)?,

@@ -52,6 +52,7 @@ pub fn parse(name: &str, text: &str, seed: u64) -> Result<Case, Vec<CaseProblem>
 fn unreadable(text: &str, error: &toml::de::Error) -> CaseProblem {
     let line = error.span().map_or(0, |span| line_of(text, span.start));
     let message = error.message().lines().next().unwrap_or_default().to_owned();
+    // The message reads: unknown field `wrong`, expected one of `a`, `b`.
     let mut names = message.split('`').skip(1).step_by(2);
     let help = names
         .next()

@@ -132,6 +132,7 @@ fn verify(line: &str, seq: u64, prev: &Hash) -> Result<Hash, String> {
     if !tail.starts_with(HASH) || !tail.ends_with("\"}") {
         return Err("it does not end with its hash".into());
     }
+    // The hash comes before the parser, so that any changed byte is reported as a change.
     let hash: Hash = Sha256::digest(body.as_bytes()).into();
     if tail[HASH.len()..HASH.len() + DIGITS] != hex::encode(&hash) {
         return Err("it was changed: the hash does not match".into());

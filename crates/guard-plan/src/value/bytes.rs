@@ -103,6 +103,7 @@ impl<'b> ByteReader<'b> {
 
     fn value(&mut self) -> Option<Value> {
         self.depth += 1;
+        // Each level is a call, and forged bytes could otherwise exhaust the stack.
         if self.depth > MAX_DEPTH {
             return None;
         }

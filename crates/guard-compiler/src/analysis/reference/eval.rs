@@ -353,6 +353,7 @@ impl ReferenceSession<'_> {
     fn is_undisturbed(&self, asked: &AskedCall, begun: Begun) -> bool {
         let others = self.settled.iter().filter(|s| Some(s.tool) == asked.since);
         let flies = self.flights.iter().any(|f| f.tool.is_some() && f.tool == asked.since);
+        // A failed call of the other tool may have changed something, too (§6).
         let before = others.map(|s| s.number).all(|ended| ended < begun.moment);
         before && !flies && self.recent(begun.time, asked.within)
     }
@@ -370,6 +371,7 @@ impl ReferenceSession<'_> {
             sources.push(self.part(source, env)?);
         }
         let mut count = 0i64;
+        // The parts of a sum may leave 64 bits where the whole does not.
         let mut sum = 0i128;
         for locals in rows_of(&sources, binders, env.locals)? {
             self.count_steps(locals.len());

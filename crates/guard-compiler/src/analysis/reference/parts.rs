@@ -80,6 +80,8 @@ impl ReferenceSession<'_> {
             json = json.get(step).unwrap_or(&Json::Null);
             place.push(format!(".{step}"));
         }
+        // Conditions read the decoded list and places are of the raw one: if these differ in
+        // length, the condition of one element would endorse another.
         let items = match json {
             Json::Array(items) if count == Some(items.len()) => items,
             _ => return Err(Fault::Decode("no list".into())),

@@ -152,6 +152,7 @@ fn at_place(place: &Path, key: Option<&Path>) -> Result<Vec<SessionTrace>, Failu
     if !is_database(place).map_err(|error| fail(&error))? {
         let name = files::display(place);
         let from = TraceOrigin::File(place.to_owned());
+        // The line that is read of a pipe would be missing when the pipe is verified.
         let session =
             if meta.is_file() { named(place).map_err(|error| fail(&error))? } else { None };
         return Ok(vec![SessionTrace { name, session, bytes: meta.len(), from, store: None }]);
@@ -245,6 +246,7 @@ impl SessionTrace {
         let fail = |error: std::io::Error| {
             Failure::new(format!("cannot read `{}`: {}", self.name, reason(&error)))
         };
+        // Otherwise an intact trace of another session could stand in the place of this one.
         against.session.clone_from(&self.session);
         if let (Some(store), Some(id)) = (&self.store, &self.session) {
             let kept = store.snapshot(id)?;
