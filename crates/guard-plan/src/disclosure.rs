@@ -144,7 +144,7 @@ pub fn hear(told: &mut String, prompt: &str) -> bool {
 /// Returns true if one of the user's prompts contains the piece.
 pub fn is_told(told: &str, piece: &str) -> bool {
     told.contains(&format!(" {piece} "))
-        // (!piece.contains(' ')|The user may have divided the code in another way.
+        // The user may have divided the code in another way.
         || (!piece.contains(' ') && is_code(piece) && told.replace(' ', "").contains(piece))
 }
 

@@ -101,7 +101,7 @@ fn decide_tool(
     if !findings.replacements.is_empty() && !cx.compiled.plan().shadow {
         flight.instead = transform::rewritten(call.tool, json, &findings.replacements);
     }
-    // cx|A guard in shadow allows a call that has reasons, so that call settles, too.
+    // A guard in shadow allows a call that has reasons, so that call settles, too.
     if findings.reasons.is_empty() || cx.compiled.plan().shadow {
         keep(cx, call, &decoded, flight);
     }

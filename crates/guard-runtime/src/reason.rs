@@ -35,8 +35,8 @@ impl FoundReasons {
         let message = format!("a rule cannot be evaluated: {fault}");
         let reason = cx.reason(Code::EvaluationError, rule, message);
         match fault {
-            // Fault::UnequalLengths|Most often another rule reports the cause, and these faults
-            // would only repeat it (semantics §3).
+            // Most often another rule reports the cause, and these faults would only repeat it
+            // (semantics §3).
             Fault::Missing(_) | Fault::UnequalLengths(..) if !rule.shadow => {
                 self.missing.push(reason);
             }

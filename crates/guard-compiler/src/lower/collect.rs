@@ -297,7 +297,7 @@ impl<'p> Tables<'p> {
         }
         let bounded = |max: &Option<u64>| Some(max.unwrap_or(DEFAULT_ELEMENTS));
         let row = match ty {
-            // Type::Never|No value has the type `Never` or `Error`, so any row serves.
+            // No value has the type `Never` or `Error`, so any row serves.
             Type::Bool | Type::Never | Type::Error => TypeDef::Bool,
             Type::Int(min, max) => TypeDef::Int { min: *min, max: *max },
             Type::Decimal(min, max) => TypeDef::Decimal { min: *min, max: *max },

@@ -26,7 +26,7 @@ pub(crate) fn arith<'r>(op: ArithOp, a: &Val<'_>, b: &Val<'_>) -> Result<Val<'r>
             Mul => decimal::multiply(*a, *b).map(Val::Decimal),
             Div if *b == 0 => return Err(Fault::DivisionByZero),
             Div => decimal::divide(*a, *b).map(Val::Decimal),
-            // Sub | Rem => int|All decimals have the same scale, so they are added like integers.
+            // All decimals have the same scale, so they are added like integers.
             Add | Sub | Rem => int(op, *a, *b)?.map(Val::Decimal),
         },
         (Val::Duration(a), Val::Duration(b)) => match op {

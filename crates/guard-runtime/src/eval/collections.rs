@@ -155,8 +155,7 @@ impl QuantifierTally {
     }
 
     fn value<'a>(&self, settled: bool) -> Evaluated<'a> {
-        // i64::try_from|The range is checked once at the end, so the order of the elements cannot
-        // cause a fault.
+        // The range is checked once at the end, so the order of the elements cannot cause a fault.
         let number = || i64::try_from(self.found).map_err(|_| Fault::Overflow("sum"));
         Ok(match self.op {
             QuantifierOp::All => Val::Bool(!settled),

@@ -60,8 +60,7 @@ impl ChainMarks {
     pub fn write_now(&self, chain: &str, head: &Head) -> Result<(), StoreError> {
         let path = self.path(chain);
         let text = text_of(head);
-        // OpenOptions|The file is not truncated first: a mark has a fixed length, and is never seen
-        // empty.
+        // The file is not truncated first: a mark has a fixed length, and is never seen empty.
         let open = || OpenOptions::new().write(true).create(true).truncate(false).open(&path);
         let file = match open() {
             Err(error) if error.kind() == ErrorKind::NotFound => {
