@@ -2,7 +2,7 @@
 
 use super::{Repo, TidyFindings};
 
-const MAX_LINES: usize = 600;
+const MAX_LINES: usize = 500;
 const GOOD_LINES: usize = 400;
 /// Words that begin no documentation of an item: it is a noun phrase or begins with a verb.
 const OPENERS: [&str; 6] = ["How", "What", "Where", "Whether", "Who", "Whose"];
