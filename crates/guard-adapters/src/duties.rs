@@ -36,8 +36,7 @@ impl Duties for Faithful {}
 pub trait Duties {
     /// Begins the conversation.
     fn begin(&mut self, harness: &mut Harness) -> AdapterResult<()> {
-        // Calls of an earlier run come first, because the guard would otherwise judge without their
-        // effects.
+        // The guard would otherwise judge without the effects of calls of an earlier run.
         self.settle_overdue(harness)?;
         let text = &harness.run.prompt;
         self.prompt(harness, text)
@@ -179,8 +178,7 @@ pub trait Duties {
         if gate != Gate::Run {
             return Ok(gate);
         }
-        // The guard is asked before this, since a rule may count or deny calls of tools that are
-        // absent.
+        // The guard is asked before this: a rule may count or deny calls of absent tools.
         if !harness.has_tool(&call.tool) {
             return self.no_such_tool(harness, call).map(Gate::Refused);
         }
@@ -323,8 +321,7 @@ pub trait Duties {
             Err(SessionError::Step(StepError::NoSuchCall(_))) => Ok(String::new()),
             Ok(_) => Err(trouble("no answer to a settlement")),
             Err(error) => {
-                // The tool has run, so its ending must reach the guard later, or the call stays in
-                // flight.
+                // The tool has run: its ending must reach the guard, or the call stays in flight.
                 harness.engine.unsettled.push((call.clone(), done.clone()));
                 Err(trouble(error))
             }

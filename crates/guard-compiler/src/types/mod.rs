@@ -19,6 +19,7 @@ mod expr;
 mod forms;
 mod governs;
 mod keys;
+mod learning;
 mod lets;
 mod lifecycles;
 pub(crate) mod literal;
