@@ -3,6 +3,7 @@
 //! External texts become comments or strings here, never code.
 
 use guard_plan::naming::to_name;
+use guard_plan::render::is_invisible;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -89,11 +90,7 @@ pub(crate) fn documentation(text: &str, indent: &str) -> String {
 /// Returns a text on one line, without control characters and without characters that reorder or
 /// hide text.
 pub(crate) fn one_line(text: &str) -> String {
-    let hidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-            || matches!(c, '\u{e0000}'..='\u{e0fff}')
-    };
+    let hidden = |c: char| c.is_control() || is_invisible(c);
     text.chars().map(|c| if hidden(c) { ' ' } else { c }).collect::<String>().trim().to_owned()
 }
 

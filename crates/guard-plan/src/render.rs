@@ -3,6 +3,7 @@
 //! Rendering is total: it never fails for any value and type, and the output is bounded. Control
 //! and direction characters are escaped, so that no value can forge a message.
 
+use crate::builtin::is_hidden;
 use crate::json::Json;
 use crate::plan::{Millis, TypeDef, TypeId};
 use crate::value::Value;
@@ -97,9 +98,10 @@ fn escape(text: &str, out: &mut String) {
     }
 }
 
-/// Returns true if a character changes the direction of text or is invisible.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}')
+/// Returns true if a character is invisible, changes the direction of text, or breaks a line. A
+/// text for people or models must not contain it.
+pub fn is_invisible(c: char) -> bool {
+    is_hidden(c) || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 fn value_to(types: &[TypeDef], ty: Option<TypeId>, value: &Value, out: &mut String) {

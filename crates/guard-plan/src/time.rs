@@ -190,11 +190,7 @@ pub const RECORDED: std::ops::RangeInclusive<i64> = -62_167_219_200_000..=253_40
 /// Appends an instant as RFC 3339 in UTC.
 pub fn write_rfc3339(time: i64, out: &mut String) {
     let at = Civil::from_millis(time);
-    if (0..=9999).contains(&at.year) {
-        push_digits(out, at.year, 4);
-    } else {
-        let _ = write!(out, "{:+}", at.year);
-    }
+    push_year(out, at.year);
     for (lead, number) in
         [('-', at.month), ('-', at.day), ('T', at.hour), (':', at.minute), (':', at.second)]
     {
@@ -209,7 +205,7 @@ pub fn write_rfc3339(time: i64, out: &mut String) {
 }
 
 fn push_digits(out: &mut String, number: i64, places: usize) {
-    // Callers request at most four digits. Of a longer year, only the last four are shown.
+    // Callers request at most four digits; longer years have a function of their own.
     let mut digits = [b'0'; 4];
     let mut rest = number;
     for digit in digits.iter_mut().rev() {
@@ -218,6 +214,15 @@ fn push_digits(out: &mut String, number: i64, places: usize) {
     }
     // INVARIANT: digits are ASCII.
     out.push_str(std::str::from_utf8(&digits[4 - places..]).expect("digits are text"));
+}
+
+/// Appends a year: four digits, or a sign and all digits outside of the years 0 to 9999.
+fn push_year(out: &mut String, year: i64) {
+    if (0..=9999).contains(&year) {
+        push_digits(out, year, 4);
+    } else {
+        let _ = write!(out, "{year:+}");
+    }
 }
 
 /// Returns true if a format contains only `%Y %m %d %H %M %S %z %%` and text, contains at least the
@@ -282,7 +287,7 @@ pub fn format_with(format: &str, time: i64) -> String {
             continue;
         }
         match chars.next() {
-            Some('Y') => push_digits(&mut out, at.year, 4),
+            Some('Y') => push_year(&mut out, at.year),
             Some('m') => push_digits(&mut out, at.month, 2),
             Some('d') => push_digits(&mut out, at.day, 2),
             Some('H') => push_digits(&mut out, at.hour, 2),
@@ -431,6 +436,7 @@ mod tests {
         assert_eq!(parse_format("%d.%m.%Y", "2.1.1970"), None);
         assert_eq!(parse_format("%Y%m%d%z", "19700102+0100"), Some(DAY - 3_600_000));
         assert_eq!(format_with(format, DAY + 1000), "1970-01-02 00:00:01");
+        assert_eq!(format_with("%Y-%m-%d", 253_402_300_800_000), "+10000-01-01");
         assert!(valid_format(format));
         assert!(!valid_format("%Y-%m") && !valid_format("%Y%Y%m%d") && !valid_format("%Y%m%d%j"));
     }

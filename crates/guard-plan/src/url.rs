@@ -1,6 +1,7 @@
 //! URLs, parsed strictly so that a rule on the host cannot be fooled.
 
 use std::borrow::Cow;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// A parsed URL. The scheme and the host are in lower case, also in `text`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -90,7 +91,15 @@ fn with_authority(scheme: String, rest: &str) -> Result<Url, UrlError> {
         return fail("a host follows `//`");
     }
     let host = host.to_ascii_lowercase();
+    if !is_canonical(&host) {
+        return fail(
+            "the host of a url must be in its one spelling: without a dot at its end, and an address as `127.0.0.1` or `[::1]`",
+        );
+    }
     let (path, query) = path_and_query(tail);
+    if path.split('/').any(is_dots) {
+        return fail("the path of a url cannot contain the components `.` and `..`");
+    }
     let port_text = port.map(|port| format!(":{port}")).unwrap_or_default();
     Ok(Url {
         text: format!("{scheme}://{host}{port_text}{tail}").into(),
@@ -108,7 +117,7 @@ fn host_and_port(authority: &str) -> Result<(&str, Option<u16>), UrlError> {
             let Some(end) = address.find(']') else {
                 return fail("an IPv6 host ends with `]`");
             };
-            if address[..end].parse::<std::net::Ipv6Addr>().is_err() {
+            if address[..end].parse::<Ipv6Addr>().is_err() {
                 return fail("the host in brackets is not an IPv6 address");
             }
             // Both brackets belong to the host.
@@ -132,6 +141,25 @@ fn host_and_port(authority: &str) -> Result<(&str, Option<u16>), UrlError> {
         Ok(number) if port.bytes().all(|byte| byte.is_ascii_digit()) => Ok((host, Some(number))),
         _ => fail("the port of a url must be a number up to 65535"),
     }
+}
+
+/// Returns true if a host in lower case has no other spelling. Name resolution takes `h.` for `h`,
+/// and `127.1` and `0x7f000001` for `127.0.0.1`, so that a rule about a host would not see them.
+fn is_canonical(host: &str) -> bool {
+    if let Some(address) = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        return address.parse::<Ipv6Addr>().is_ok_and(|parsed| parsed.to_string() == address);
+    }
+    let last = host.rsplit('.').next().unwrap_or_default();
+    let is_number = last.bytes().all(|byte| byte.is_ascii_digit())
+        || last.strip_prefix("0x").is_some_and(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit()));
+    // An empty last label counts as a number: only the host of `file:///` is empty as a whole.
+    !is_number || host.is_empty() || host.parse::<Ipv4Addr>().is_ok()
+}
+
+/// Returns true for a component of a path that clients and servers resolve, and rules do not.
+fn is_dots(component: &str) -> bool {
+    let plain = component.to_ascii_lowercase().replace("%2e", ".");
+    matches!(&*plain, "." | "..")
 }
 
 fn path_and_query(tail: &str) -> (&str, &str) {
@@ -169,6 +197,8 @@ mod tests {
         check("file:///etc/x", "file  0 /etc/x ");
         check("mailto:a@b.c?subject=x", "mailto  0 a@b.c subject=x");
         check("http://[::1]:9/", "http [::1] 9 / ");
+        check("http://127.0.0.1/...?../#/..", "http 127.0.0.1 80 /... ../");
+        check("http://1.2.3.x0/a..b/.c", "http 1.2.3.x0 80 /a..b/.c ");
         assert_eq!(&*Url::parse("HTTP://A:080/B").unwrap().text, "http://a:80/B");
     }
 
@@ -188,6 +218,26 @@ mod tests {
         check("http://[::1]x/", "the port of a url must be a number up to 65535");
         check("no scheme", "a url cannot contain whitespace, control characters or backslashes");
         check("/a/b", "a url begins with its scheme and a colon");
+        let spelling = "the host of a url must be in its one spelling: without a dot at its end, and an address as `127.0.0.1` or `[::1]`";
+        for host in [
+            "evil.com.",
+            ".",
+            "2130706433",
+            "0x7f000001",
+            "0X7F.1",
+            "127.1",
+            "127.0.0.01",
+            "1.2.3.4.5",
+            "a.0x",
+            "[0:0:0:0:0:0:0:1]",
+            "[::FFFF:7F00:1]",
+        ] {
+            check(&format!("http://{host}:80/x"), spelling);
+        }
+        let dots = "the path of a url cannot contain the components `.` and `..`";
+        for path in ["/public/../admin", "/.", "/a/./b", "/%2e%2E/x", "/.%2e?a"] {
+            check(&format!("http://h{path}"), dots);
+        }
         check("http:good.com", "`//` and a host follow the scheme of such a url");
     }
 }

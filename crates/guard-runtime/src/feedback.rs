@@ -174,7 +174,9 @@ fn by_edge(
         }
     };
     compiled.feedback.always.iter().for_each(|edge| look(*edge));
-    stale.iter().for_each(|edge| look(*edge));
+    // An edge that faulted is stale, and may be one that is always judged: once is enough.
+    let always = |edge: &&u32| compiled.feedback.always.contains(edge);
+    stale.iter().filter(|edge| !always(edge)).for_each(|edge| look(*edge));
     if let FeedbackCause::Settled(Some(tool)) = event {
         let changed = compiled.feedback.by_tool[tool as usize].iter();
         changed.filter(|edge| !stale.contains(edge)).for_each(|edge| look(*edge));

@@ -11,6 +11,10 @@
 extern crate self as guard_runtime;
 
 mod bounds;
+#[cfg(test)]
+#[path = "../tests/main/build.rs"]
+#[allow(dead_code, reason = "shared with the integration tests")]
+mod build;
 mod compiled;
 mod contract;
 mod decide;

@@ -15,7 +15,7 @@ use guard_plan::disclosure::{self, MAX_PRIVATE};
 use guard_plan::json::Json;
 use guard_plan::plan::{Node, PrivatePart, Tool, ToolId};
 use guard_plan::record::{Note, NoteKind};
-use guard_plan::render::SECRET;
+use guard_plan::render::{SECRET, is_invisible};
 use guard_plan::trust::ELEMENT;
 use guard_plan::value::{Fault, Value};
 use guard_plan::verdict::Reason;
@@ -281,5 +281,5 @@ fn described(leak: &Leak<'_>) -> String {
 /// Formats a reader as one short line, because the name may come from the text of a result.
 fn shown(reader: &str) -> String {
     let short = reader.chars().take(SHOWN_READER);
-    short.map(|c| if c.is_control() || c == '`' { ' ' } else { c }).collect()
+    short.map(|c| if c.is_control() || is_invisible(c) || c == '`' { ' ' } else { c }).collect()
 }

@@ -8,9 +8,11 @@ use crate::compiled::{CompiledPlan, resolved};
 use crate::error::RecallError;
 use crate::open;
 use crate::session::SessionState;
+use crate::session::counter::MAX_COUNT;
 use crate::session::flight::{InFlight, PartStep, PendingWrites, WrittenPart};
 use crate::session::items::{ItemCriterion, SessionItem};
 use guard_plan::builtin::MAX_SAID;
+use guard_plan::path;
 use guard_plan::plan::{Field, Plan, TypeDef, TypeId};
 use guard_plan::value::Value;
 use std::collections::BTreeSet;
@@ -63,9 +65,10 @@ fn adopt(
     // Proofs assume refinements of everything in the session's memory. A guard in shadow mode
     // proves nothing, and allows calls that violate refinements.
     let refined = |ty: TypeId, value: &Value| plan.shadow || decoder.conform(ty, value).is_ok();
-    let shape = MemoryShape { plan, refined: &refined };
+    let shape = MemoryShape { plan, workspace: &new.workspace, refined: &refined };
     let sound = |what: &'static str, sound: bool| if sound { Ok(()) } else { Err(what) };
     sound("its clock", session.now >= session.start)?;
+    sound("its counts", are_counts(session) && session.blocked <= u32::MAX / 2)?;
     sound("its state", shape.all_fit(plan.state.iter().map(|var| var.ty), &session.state))?;
     sound(
         "the user's prompts",
@@ -103,9 +106,24 @@ fn adopt(
     sound("its items", items && session.items.len() == new.items.len())
 }
 
+fn is_normalised(text: &str) -> bool {
+    path::normalise("/", text).is_ok_and(|normal| normal == text)
+}
+
+/// Returns true if no count is near its end, so that counting on cannot overflow.
+fn are_counts(session: &SessionState) -> bool {
+    let tools = session.tools.iter();
+    let history = tools.flat_map(|tool| [tool.successes, tool.failures, tool.undecoded]);
+    [session.decisions, session.settlements, session.moments, session.calls, session.prompts]
+        .into_iter()
+        .chain(history)
+        .all(|count| count <= MAX_COUNT)
+}
+
 /// The shape that a plan requires of a session's memory.
 struct MemoryShape<'a> {
     plan: &'a Plan,
+    workspace: &'a str,
     /// Returns true if a value of the right shape has the refinements of a type.
     refined: &'a dyn Fn(TypeId, &Value) -> bool,
 }
@@ -128,9 +146,10 @@ impl MemoryShape<'_> {
             | (T::Duration { .. }, Value::Duration(_))
             | (T::Time { .. }, Value::Time(_))
             | (T::String { .. } | T::Command, Value::String(_))
-            | (T::Path, Value::Path(_))
             | (T::Url, Value::Url(_))
             | (T::Json, Value::Json(_)) => true,
+            // Rules about folders compare normalised paths.
+            (T::Path, Value::Path(path)) => is_normalised(path),
             (T::Option { of }, value) => self.is_shaped(*of, value),
             (T::Enum { variants, .. }, Value::Enum(at)) => (*at as usize) < variants.len(),
             (T::List { of, .. }, Value::List(items)) => {
@@ -239,9 +258,15 @@ impl MemoryShape<'_> {
         let criterion = |criterion: &ItemCriterion| match criterion {
             ItemCriterion::Command(id) => (*id as usize) < self.plan.commands.len(),
             ItemCriterion::Probe(id) => (*id as usize) < self.plan.probes.len(),
-            ItemCriterion::File(_) | ItemCriterion::Contains(..) | ItemCriterion::Committed => true,
+            ItemCriterion::File(path) | ItemCriterion::Contains(path, _) => {
+                is_normalised(path) && path::within(path, self.workspace)
+            }
+            ItemCriterion::Committed => true,
         };
         self.all_fit(fields.iter().map(|field| field.ty), &item.fields)
             && item.criteria.iter().all(criterion)
     }
 }
+
+#[cfg(test)]
+mod tests;

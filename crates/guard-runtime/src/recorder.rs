@@ -191,7 +191,11 @@ impl Recorder {
         settlement: &Settlement<'_>,
         settled: &Settled,
     ) -> &[u8] {
-        let secrets = settled.tool.is_some_and(|id| kernel.compiled.tools[id as usize].secrets);
+        // Nobody knows what an undeclared tool returns: it may repeat any secret of the guard.
+        let secrets = match settled.tool {
+            Some(id) => kernel.compiled.tools[id as usize].secrets,
+            None => kernel.has_secrets(),
+        };
         let text = settlement_text(settlement, secrets);
         let mut unreadable = None;
         let (success, result) = match settlement.ending {

@@ -34,6 +34,7 @@ pub(crate) struct Shadow {
 struct Changes {
     state: BTreeMap<VarId, Value>,
     charges: BTreeMap<UnitId, i64>,
+    returned: BTreeMap<UnitId, i64>,
     counted: Vec<(LimitId, Option<Vec<u8>>)>,
     approvals: Vec<usize>,
     keys: Vec<Vec<u8>>,
@@ -145,6 +146,7 @@ fn changes(session: &SessionState, draft: &PendingWrites) -> Changes {
     Changes {
         state,
         charges: draft.charges.iter().copied().collect(),
+        returned: draft.returned.iter().copied().collect(),
         counted: counted.collect(),
         approvals: draft.approvals.clone(),
         keys: draft.keys.iter().map(|span| draft.key(*span).to_vec()).collect(),

@@ -8,6 +8,7 @@ pub use lines::{Position, SourceLines};
 pub use plain::{fix_line, is_long, render};
 
 use guard_compiler::SourceFile;
+use guard_plan::render::is_invisible;
 use guard_syntax::diagnostic::{Diagnostic, DiagnosticSeverity, Label};
 use guard_syntax::span::Span;
 use std::collections::{HashMap, HashSet};
@@ -177,9 +178,12 @@ pub fn visible(text: &str) -> String {
             '\n' | '\r' | '\t' => c,
             '\0'..='\u{1f}' | '\u{7f}' => '?',
             '\u{80}'..='\u{9f}' => '¿',
-            '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => {
-                '\u{fffd}'
-            }
+            c if is_invisible(c) => match c.len_utf8() {
+                2 => '¿',
+                3 => '\u{fffd}',
+                // The negative squared question mark.
+                _ => '\u{1fbc4}',
+            },
             other => other,
         })
         .collect()

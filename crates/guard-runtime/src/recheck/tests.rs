@@ -1,15 +1,11 @@
 //! Tests with wrong proofs that bypass the checker: the sampled re-check finds them.
 
-#[path = "../../tests/main/build.rs"]
-#[allow(dead_code, reason = "shared with the integration tests")]
-mod build;
-
+use crate::build::*;
 use crate::compiled::CompiledPlan;
 use crate::{
     Ending, Event, HaltEnd, Kernel, NoWorld, Outcome, Proposal, Proposed, Recorder, SessionState,
     Settled, Settlement,
 };
-use build::*;
 use guard_contract::NoSchemas;
 use guard_plan::LoadedPlan;
 use guard_plan::json::Json;

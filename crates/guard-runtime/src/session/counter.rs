@@ -5,6 +5,9 @@ use guard_plan::plan::{Limit, LimitScope, Millis};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
+/// The maximum of a restored count: no session counts up to it, and counting on cannot overflow.
+pub(crate) const MAX_COUNT: u64 = u64::MAX / 2;
+
 /// One counter of a session, for all keys.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Counter {

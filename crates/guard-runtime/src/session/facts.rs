@@ -1,5 +1,6 @@
 //! Tables of learned rows.
 
+use super::counter::MAX_COUNT;
 use super::sorted::Keyed;
 use guard_plan::key;
 use guard_plan::plan::{Fact, TypeDef};
@@ -73,6 +74,9 @@ impl FactRows {
     pub fn adopt(&mut self, fact: &Fact, types: &[TypeDef], fits: &dyn Fn(&Value) -> bool) -> bool {
         let FactRows { keys, max, halts, prefixes, .. } = FactRows::new(fact, types);
         (self.keys, self.max, self.halts, self.prefixes) = (keys, max, halts, prefixes);
+        if self.arrivals > MAX_COUNT {
+            return false;
+        }
         let rows = std::mem::take(&mut self.rows);
         for (key, row) in rows.iter() {
             let Value::Record(columns) = &row.value else { return false };

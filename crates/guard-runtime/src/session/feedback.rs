@@ -1,6 +1,7 @@
 //! A session's memory of the feedback providers (semantics §10): their cadence and their last
 //! messages.
 
+use super::counter::MAX_COUNT;
 use guard_plan::plan::{Millis, ProviderId, Severity};
 use guard_plan::record::Delivered;
 use serde::{Deserialize, Serialize};
@@ -76,7 +77,9 @@ impl FeedbackMemory {
         }
         let created = new.created.len() as u32;
         let edges = new.edges.len() as u32;
-        self.providers.len() == new.providers.len()
+        let spoken = self.providers.iter().map(|provider| provider.spoke);
+        std::iter::once(self.judged).chain(spoken).all(|count| count <= MAX_COUNT)
+            && self.providers.len() == new.providers.len()
             && self.edges.len() == new.edges.len()
             && self.created.is_sorted_by(|a, b| a < b)
             && self.created.last().is_none_or(|last| *last < created)

@@ -231,3 +231,21 @@ fn asking_and_waiting_are_not_judged() {
     live.propose("c", "bump {\"by\": 1}");
     assert_eq!(live.session.judged(), 0);
 }
+
+#[test]
+fn a_trigger_that_cannot_be_evaluated_is_noted_once_at_each_judgement() {
+    let nothing = expr([
+        Node::Int(1),
+        Node::Int(0),
+        Node::Arith(ArithOp::Div, 0, 1),
+        Node::Int(7),
+        Node::Compare(CompareOp::Eq, 2, 3),
+    ]);
+    let trigger = Trigger::Becomes { condition: nothing, reads: None };
+    let mut live = live(vec![provider("edges", vec![trigger], "Think.")]);
+    for _ in 0..3 {
+        let notes = live.ok("work").notes;
+        let faults = notes.iter().filter(|note| note.kind == NoteKind::Feedback).count();
+        assert_eq!(faults, 1, "{notes:?}");
+    }
+}

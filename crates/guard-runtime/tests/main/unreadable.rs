@@ -130,3 +130,29 @@ fn a_text_that_may_hold_a_secret_is_a_hash() {
         assert!(line.contains(r#""args":"secret:"#), "{line}");
     }
 }
+
+#[test]
+fn an_unreadable_result_of_an_undeclared_tool_is_not_recorded_beside_secrets() {
+    let login = tool("login", &[("token", STRING)]);
+    for (tools, kept) in [(vec![login], false), (vec![tool("lint", &[])], true)] {
+        let mut plan = Plan { default_allow: true, tools, ..plan() };
+        if kept {
+            plan.types.retain(|def| !matches!(def, TypeDef::Record { fields, .. } if fields.iter().any(|field| field.secret)));
+        }
+        let kernel = kernel(plan);
+        let mut session = kernel.open("s", 1_000, "/w").unwrap();
+        let mut recorder = Recorder::new(Arc::new(Salt::new(b"salt")));
+        recorder.open(&kernel, &session, None);
+        let none = Json::Object(vec![]);
+        let proposal = Proposal { call: "c", tool: "other", args: (&none).into(), now: 2_000 };
+        let proposed = kernel.propose(&mut session, &proposal, &mut NoWorld).unwrap();
+        assert!(proposed.verdict.is_allowed());
+        let ending = Ending::Unreadable { text: r#"{"token": "hunter2", }"#, error: ERROR };
+        let settlement = Settlement { call: "c", ending, now: 3_000 };
+        let settled = kernel.settle(&mut session, &settlement, &mut NoWorld).unwrap();
+        let line = recorder.settled(&kernel, &session, &settlement, &settled).to_vec();
+        let line = String::from_utf8(line).unwrap();
+        assert_eq!(line.contains("hunter2"), kept, "{line}");
+        assert_eq!(line.contains("it is secret"), !kept, "{line}");
+    }
+}

@@ -228,10 +228,18 @@ impl ReferenceSession<'_> {
 
 /// Returns true if a character changes the direction of text, or is invisible.
 fn is_unseen(c: char) -> bool {
-    ('\u{200B}'..='\u{200F}').contains(&c)
-        || ('\u{2028}'..='\u{202E}').contains(&c)
-        || ('\u{2060}'..='\u{206F}').contains(&c)
-        || c == '\u{FEFF}'
+    const RANGES: [(char, char); 8] = [
+        ('\u{180B}', '\u{180E}'),
+        ('\u{200B}', '\u{200F}'),
+        ('\u{2028}', '\u{202E}'),
+        ('\u{2060}', '\u{206F}'),
+        ('\u{FE00}', '\u{FE0F}'),
+        ('\u{FEFF}', '\u{FEFF}'),
+        ('\u{E0000}', '\u{E0FFF}'),
+        ('\u{61C}', '\u{61C}'),
+    ];
+    RANGES.iter().any(|(first, last)| (*first..=*last).contains(&c))
+        || matches!(c, '\u{AD}' | '\u{34F}')
 }
 
 /// Formats the two largest parts of a duration in words.
