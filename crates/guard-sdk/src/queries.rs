@@ -165,9 +165,8 @@ impl<W: World> Session<W> {
     /// ```
     pub fn changes_result(&self, tool: &str) -> bool {
         let plan = self.guard.plan();
-        let known = plan.tools.iter().find(|known| known.wire_name == tool);
-        let known = known.or_else(|| plan.tools.iter().find(|known| known.name == tool));
-        let changes = known
+        let changes = plan
+            .called(tool)
             .is_some_and(|tool| tool.transforms.iter().any(|transform| !transform.rule.shadow));
         changes && !plan.shadow
     }

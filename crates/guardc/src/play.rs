@@ -142,8 +142,7 @@ impl Play {
     /// truncated.
     fn arguments(&self, tool: &str, args: &Json) -> String {
         let plan = self.session.guard().plan();
-        let declared =
-            plan.tools.iter().find(|known| known.wire_name == tool || known.name == tool);
+        let declared = plan.called(tool);
         let hide = |_: &Json| Json::string(render::SECRET);
         let shown = secrecy::without_secrets(plan, declared, args, &hide);
         render::cut(&shown.to_string(), MAX_ARGS)

@@ -120,6 +120,15 @@ pub struct Tool {
     pub keeps_result: bool,
 }
 
+impl Plan {
+    /// Returns the tool that a call of this name is a call of: by the name that the harness uses, or
+    /// by the name in the guard if no tool has that name (semantics §3).
+    pub fn called(&self, name: &str) -> Option<&Tool> {
+        let by_name = || self.tools.iter().find(|tool| tool.name == name);
+        self.tools.iter().find(|tool| tool.wire_name == name).or_else(by_name)
+    }
+}
+
 impl Tool {
     /// Returns true if the kernel serves the tool itself.
     pub fn is_served(&self) -> bool {

@@ -5,6 +5,7 @@ use super::file::{self, RequestEntry, RequestEvent};
 use super::request::{self, Granted, PendingApproval, RequestState};
 use super::{ApprovalError, ApprovalLog, MOMENT, ProposedCall, asks, roles};
 
+use crate::arguments::read;
 use crate::recorded::Recorded;
 use crate::session::Session;
 use crate::{Proposed, SessionError};
@@ -50,7 +51,7 @@ impl<W: World> Session<W> {
         args: &str,
         approvals: &ApprovalLog,
     ) -> Result<ProposedCall, SessionError> {
-        let Ok(json) = Json::parse(args) else {
+        let Ok(json) = read(args) else {
             return Ok(ProposedCall { proposed: self.propose(call, tool, args)?, request: None });
         };
         if !self.can_ask(tool) {
@@ -89,8 +90,7 @@ impl<W: World> Session<W> {
     /// other tools.
     fn can_ask(&self, tool: &str) -> bool {
         let plan = self.guard.plan();
-        let tool = plan.tools.iter().find(|known| known.wire_name == tool);
-        tool.is_some_and(|tool| {
+        plan.called(tool).is_some_and(|tool| {
             let mut limits =
                 tool.limits.iter().filter_map(|limit| plan.limits.get(limit.limit as usize));
             !tool.approvals.is_empty()
@@ -108,7 +108,7 @@ impl<W: World> Session<W> {
         now: Millis,
     ) -> Option<Vec<(usize, Granted)>> {
         let plan = self.guard.plan();
-        let tool = plan.tools.iter().find(|tool| tool.wire_name == request.tool)?;
+        let tool = plan.called(&request.tool)?;
         let fresh = |grant: &Granted| {
             let mut rules = tool.approvals.iter().filter(|rule| rule.role == grant.role);
             rules.all(|rule| rule.within.is_none_or(|age| now.saturating_sub(grant.at) <= age))

@@ -8,6 +8,9 @@ tool pay(amount: int) {
 }
 tool wipe(key: secret string) { risk critical irreversible }
 tool note(text: string)
+tool \"Bank.Send\" as send(amount: int) { approval boss }
+tool \"send\" as write(amount: int)
+tool \"Bank.Move\" as move_money(amount: int) { approval boss }
 ";
 
 const CALL: &str = r#"{"amount": 200}"#;
@@ -158,4 +161,18 @@ fn calls_that_need_nobody_leave_no_request() {
                 .expect("readable")
                 .is_empty()
     );
+}
+
+/// A tool is found as the kernel finds it: by the harness's name first.
+#[test]
+fn a_call_by_the_name_in_the_guard_asks_too() {
+    let place = TestStore::new();
+    let args = r#"{"amount": 1}"#;
+    assert!(place.call("w", "send", args, START).proposed.verdict.is_allowed());
+    for tool in ["Bank.Send", "Bank.Move", "move_money"] {
+        let asked = place.call("a", tool, args, START).request.expect("a request");
+        let approvals = place.storage().approvals().expect("a folder");
+        approvals.grant(&asked.id, "kim", None, GrantExtent::Once, START).expect("granted");
+        assert!(place.call("b", tool, args, START).proposed.verdict.is_allowed(), "{tool}");
+    }
 }

@@ -27,7 +27,7 @@ pub fn parse<'a>(text: &'a str, plan: &Plan) -> Result<(Typed, &'a str), String>
     if tool.is_empty() {
         return Err(reader.expected("a tool's name"));
     }
-    let declared = plan.tools.iter().find(|t| t.wire_name == tool || t.name == tool);
+    let declared = plan.called(&tool);
     reader.blanks();
     let args = match reader.peek() {
         Some('(') => reader.arguments(declared)?,

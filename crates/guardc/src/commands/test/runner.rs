@@ -226,7 +226,7 @@ impl Runner<'_> {
 
     /// Returns the guard's name of a tool.
     fn name<'t>(&'t self, tool: &'t str) -> &'t str {
-        let found = self.guard.plan().tools.iter().find(|t| t.wire_name == tool || t.name == tool);
+        let found = self.guard.plan().called(tool);
         found.map_or(tool, |t| t.name.as_str())
     }
 

@@ -419,7 +419,7 @@ fn declared<'p>(plan: Option<&'p Plan>, called: &'p str) -> &'p str {
 /// ones. For an unknown plan, nothing else is checked.
 fn has_parameters(plan: Option<&Plan>, called: &str, args: &Json) -> bool {
     let Some(plan) = plan else { return true };
-    let tool = plan.tools.iter().find(|tool| tool.wire_name == called || tool.name == called);
+    let tool = plan.called(called);
     let (Some(tool), Json::Object(members)) = (tool, args) else { return false };
     let is_option = |ty: u32| matches!(plan.types.get(ty as usize), Some(TypeDef::Option { .. }));
     let given = |name: &str| members.iter().any(|(member, _)| **member == *name);
