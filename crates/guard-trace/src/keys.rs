@@ -3,6 +3,7 @@
 //! One key of 32 bytes serves a folder or a database. Each session has its own keys, derived from
 //! it and the session's id. This module does not sign; see checkpoints.
 
+use crate::draft::{self, DraftFile};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
@@ -13,10 +14,9 @@ use guard_runtime::Secrets;
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use std::fmt;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The length of an XChaCha20 nonce, in bytes.
 const NONCE: usize = 24;
@@ -103,24 +103,11 @@ impl Keys {
             fs::create_dir_all(folder).map_err(fail)?;
         }
         let keys = Keys::random()?;
-        // The key is first written under another name, so that no reader sees a part of a key.
-        let mut name = path.as_os_str().to_owned();
-        static DRAFTS: AtomicU64 = AtomicU64::new(0);
-        let draft = DRAFTS.fetch_add(1, Ordering::Relaxed);
-        name.push(format!(".{}.{draft}", std::process::id()));
-        let draft = PathBuf::from(name);
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&draft).map_err(fail)?;
-        file.write_all(format!("{}\n", hex::encode(&keys.0)).as_bytes()).map_err(fail)?;
-        file.sync_all().map_err(fail)?;
-        // A link fails if the name exists, where a rename would replace the key of another process.
-        // That key is then used.
-        let linked = fs::hard_link(&draft, path);
-        let _ = fs::remove_file(&draft);
-        match linked {
+        // The key is first written under another name, so that no reader sees a part of a key. A
+        // key that another process has made in the meantime is not replaced, but used.
+        let mut draft = DraftFile::beside(path, draft::PRIVATE).map_err(fail)?;
+        draft.write_all(format!("{}\n", hex::encode(&keys.0)).as_bytes()).map_err(fail)?;
+        match draft.place(path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(fail(error)),
             _ => Keys::read(path),
         }
@@ -236,6 +223,20 @@ mod tests {
             assert_eq!(ours.unseal(3, broken), None, "{broken}");
         }
         assert_ne!(ours.mark(b"hush"), keys.session("s2").mark(b"hush"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_key_goes_into_no_file_that_was_prepared() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        let names = (0..8).map(|draft| format!("key.{}.{draft}", std::process::id()));
+        let prepared: Vec<PathBuf> = names.map(|name| folder.path().join(name)).collect();
+        prepared.iter().for_each(|path| fs::write(path, "").unwrap());
+        Keys::read_or_make(&path).unwrap();
+        assert!(prepared.iter().all(|path| fs::read(path).is_ok_and(|text| text.is_empty())));
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
     #[test]

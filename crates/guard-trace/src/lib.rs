@@ -4,6 +4,7 @@
 //! crate contains the parts that need files, databases and keys, so the other two do not.
 
 pub mod checkpoint;
+pub mod draft;
 pub mod import;
 mod keys;
 pub mod line;

@@ -3,10 +3,11 @@
 
 use super::super::SessionSnapshot;
 use super::file::{FilePosition, Held};
+use crate::draft::{self, DraftFile};
 use crate::keys::Keys;
 use crate::line::Head;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The first bytes of a snapshot file.
@@ -76,9 +77,11 @@ impl SnapshotFiles {
         let tag = keys.tag(session, (head.version, &head.hash), &[&offset[..], bytes].concat());
         let version = head.version.to_be_bytes();
         let file = [&MAGIC[..], &version, &head.hash, &tag, &offset, bytes].concat();
-        let draft = self.dir.join(format!(".{session}.snapshot"));
-        let written = fs::write(&draft, file);
-        let _ = written.and_then(|()| fs::rename(&draft, self.path(session)));
+        let path = self.path(session);
+        let _ = DraftFile::beside(&path, draft::SHARED).and_then(|mut draft| {
+            draft.write_all(&file)?;
+            draft.rename(&path)
+        });
     }
 
     /// Removes the snapshot of a session, if there is one.
