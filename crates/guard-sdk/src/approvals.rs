@@ -26,6 +26,7 @@ use guard_plan::plan::Millis;
 use guard_plan::{hex, time};
 use guard_runtime::{DEFAULT_APPROVAL, Secrets};
 use guard_trace::Keys;
+use guard_trace::store::check_id;
 use std::path::{Path, PathBuf};
 
 /// The validity in milliseconds of an approval that is recorded directly before its call.
@@ -102,8 +103,13 @@ impl ApprovalLog {
         hex::encode(&mark)[..ID_DIGITS].to_owned()
     }
 
-    fn file(&self, session: &str) -> RequestFile {
-        RequestFile::new(self.folder.join(format!("{session}.jsonl")), self.keys.session(session))
+    /// Returns the file of a session's requests. A session that is in no store may have a name that
+    /// leads outside of the folder.
+    fn file(&self, session: &str) -> Result<RequestFile, ApprovalError> {
+        check_id(session)
+            .map_err(|error| ApprovalError::Io(self.folder.clone(), error.to_string()))?;
+        let path = self.folder.join(format!("{session}.jsonl"));
+        Ok(RequestFile::new(path, self.keys.session(session)))
     }
 
     /// Returns the requests of one session, or of all sessions, oldest first.
@@ -136,7 +142,7 @@ impl ApprovalLog {
         };
         let mut requests = Vec::new();
         for session in sessions {
-            requests.extend(request::fold(&session, &self.file(&session).read()?));
+            requests.extend(request::fold(&session, &self.file(&session)?.read()?));
         }
         requests.sort_by(|a, b| (a.asked_at, &a.id).cmp(&(b.asked_at, &b.id)));
         Ok(requests)
@@ -331,7 +337,7 @@ impl ApprovalLog {
         kind: RequestEvent,
         now: Millis,
     ) -> Result<PendingApproval, ApprovalError> {
-        let mut file = self.file(&request.session).open()?;
+        let mut file = self.file(&request.session)?.open()?;
         file.append(RequestEntry { id: request.id.clone(), at: now, kind })?;
         let requests = request::fold(&request.session, file.entries());
         let answered = requests.into_iter().find(|known| known.id == request.id);

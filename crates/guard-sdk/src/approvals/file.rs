@@ -99,6 +99,11 @@ impl RequestFile {
         if let Some(folder) = self.path.parent() {
             std::fs::create_dir_all(folder).map_err(|error| self.fail(&error))?;
         }
+        // The lines of a request are its author's, and would be written into the linked file.
+        if std::fs::symlink_metadata(&self.path).is_ok_and(|meta| meta.is_symlink()) {
+            let why = "it is a symbolic link, and requests are not written through links";
+            return Err(ApprovalError::Io(self.path.clone(), why.into()));
+        }
         let mut options = OpenOptions::new();
         let file = options.read(true).append(true).create(true).open(&self.path);
         let mut file = file.map_err(|error| self.fail(&error))?;

@@ -60,7 +60,7 @@ impl<W: World> Session<W> {
         let id = approvals.request_id(self.id(), tool, &json);
         let now = self.next_time.unwrap_or_else(crate::clock::system_time);
         let preview = self.at(now).preview(tool, &json);
-        let mut file = approvals.file(self.id()).open()?;
+        let mut file = approvals.file(self.id())?.open()?;
         if asks(&preview) {
             let known = request::fold(self.id(), file.entries());
             let known = known.into_iter().find(|request| request.id == id);

@@ -89,7 +89,7 @@ fn a_grant_is_used_once_whatever_stops_the_process() {
     let (approvals, id) = place.asked(CALL);
     approvals.grant(&id, "kim", None, GrantExtent::Once, START).expect("granted");
     // The process ended between the two steps: the grant is lost, but not used twice.
-    let mut file = approvals.file("s1").open().expect("a file");
+    let mut file = approvals.file("s1").and_then(|file| file.open()).expect("a file");
     let kind = RequestEvent::Used { call: "crashed".into(), grants: vec![0] };
     file.append(RequestEntry { id, at: START, kind }).expect("written");
     drop(file);
@@ -175,4 +175,34 @@ fn a_call_by_the_name_in_the_guard_asks_too() {
         approvals.grant(&asked.id, "kim", None, GrantExtent::Once, START).expect("granted");
         assert!(place.call("b", tool, args, START).proposed.verdict.is_allowed(), "{tool}");
     }
+}
+
+#[test]
+fn a_request_is_written_only_beside_its_store() {
+    let place = TestStore::new();
+    let approvals = place.storage().approvals().expect("a folder");
+    // A session in no store may have any name.
+    let mut session = place.guard.session("../../s1").at(START).open().expect("a session");
+    let asked = session.at(START).propose_with("1", "pay", CALL, &approvals);
+    assert!(matches!(asked, Err(crate::SessionError::Approvals(_))), "{asked:?}");
+    assert!(approvals.requests(Some("../../s1")).is_err());
+    assert!(!place.folder.path().join("s1.jsonl").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_request_is_not_written_through_a_link() {
+    let place = TestStore::new();
+    let folder = place.folder.path();
+    drop(place.storage());
+    let target = folder.join("target");
+    std::fs::write(&target, "").expect("written");
+    std::fs::create_dir_all(folder.join("store/.approvals")).expect("a folder");
+    std::os::unix::fs::symlink(&target, folder.join("store/.approvals/s1.jsonl")).expect("a link");
+    let storage = place.storage();
+    let mut session = place.guard.session("s1").storage(&storage).at(START).open().expect("opened");
+    let approvals = storage.approvals().expect("a folder");
+    let asked = session.at(START).propose_with("1", "pay", CALL, &approvals);
+    assert!(asked.is_err(), "{asked:?}");
+    assert_eq!(std::fs::read_to_string(&target).expect("read"), "");
 }
