@@ -6,6 +6,7 @@ use crate::near;
 pub use guard_sdk::sources::{
     MAX_BYTES, display, normalize, read_bounded, read_bytes, read_text, utf8,
 };
+use guard_trace::draft::{DraftFile, SHARED};
 use ignore::WalkBuilder;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::io::Write;
@@ -36,36 +37,95 @@ pub fn same(a: &Path, b: &Path) -> bool {
     a == b || whole(a).is_some_and(|whole_a| Some(whole_a) == whole(b))
 }
 
+/// Checks that a command does not write over a trace that it reads: one of its inputs, or a trace in
+/// a folder among them.
+pub fn refuse_input(output: &Path, inputs: &[PathBuf]) -> Result<(), Failure> {
+    let whole = |path: &Path| std::fs::canonicalize(path).ok();
+    let Some(written) = whole(output) else { return Ok(()) };
+    let is_trace = written.extension().is_some_and(|ending| ending == "jsonl");
+    let is_read = |input: &PathBuf| {
+        let input = whole(input);
+        input.is_some_and(|input| written == input || (is_trace && written.starts_with(&input)))
+    };
+    if inputs.iter().any(is_read) {
+        let message = format!("`{}` would be overwritten while it is read", display(output));
+        return Err(Failure::new(message).help("name another file to write to"));
+    }
+    Ok(())
+}
+
+/// A file that replaces the one at its path when it is complete. A device is written in place.
+pub struct OutputFile {
+    path: PathBuf,
+    target: PathBuf,
+    to: OutputTarget,
+}
+
+enum OutputTarget {
+    Draft(DraftFile),
+    InPlace(std::fs::File),
+}
+
+impl OutputFile {
+    /// Begins to write a file.
+    pub fn create(path: &Path) -> Result<OutputFile, Failure> {
+        if path.is_dir() {
+            return Err(unwritable(path, &std::io::ErrorKind::IsADirectory.into()));
+        }
+        // Links and devices are kept: the target is replaced, or written in place.
+        let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let meta = std::fs::metadata(&target);
+        let to = if meta.as_ref().is_ok_and(|meta| !meta.is_file()) {
+            std::fs::File::create(&target).map(OutputTarget::InPlace)
+        } else {
+            DraftFile::beside(&target, SHARED).and_then(|draft| {
+                if let Ok(meta) = meta {
+                    draft.file().set_permissions(meta.permissions())?;
+                }
+                Ok(OutputTarget::Draft(draft))
+            })
+        };
+        let to = to.map_err(|error| unwritable(path, &error))?;
+        Ok(OutputFile { path: path.to_owned(), target, to })
+    }
+
+    /// Gives the file its name, after everything is on disk.
+    pub fn finish(self) -> Result<(), Failure> {
+        match self.to {
+            OutputTarget::InPlace(_) => Ok(()),
+            OutputTarget::Draft(draft) => {
+                draft.replace(&self.target).map_err(|error| unwritable(&self.path, &error))
+            }
+        }
+    }
+}
+
+impl Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match &mut self.to {
+            OutputTarget::Draft(draft) => draft.write(bytes),
+            OutputTarget::InPlace(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        match &mut self.to {
+            OutputTarget::Draft(draft) => draft.flush(),
+            OutputTarget::InPlace(file) => file.flush(),
+        }
+    }
+}
+
 /// Writes a file atomically: a temporary file is written first, then replaces it.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let fail = |error: &std::io::Error| {
-        Failure::new(format!("cannot write `{}`: {}", display(path), reason(error)))
-    };
-    if path.is_dir() {
-        return Err(fail(&std::io::ErrorKind::IsADirectory.into()));
-    }
-    // Links and devices are kept: the target is replaced, or written in place.
-    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    if std::fs::metadata(&target).is_ok_and(|meta| !meta.is_file()) {
-        return std::fs::write(&target, bytes).map_err(|e| fail(&e));
-    }
-    let mut name = std::ffi::OsString::from(".");
-    name.push(target.file_name().unwrap_or_default());
-    name.push(format!(".{}.tmp", std::process::id()));
-    let beside = target.with_file_name(name);
-    let written = std::fs::File::create(&beside).and_then(|mut file| {
-        if let Ok(meta) = std::fs::metadata(&target) {
-            file.set_permissions(meta.permissions())?;
-        }
-        file.write_all(bytes)?;
-        // Without this a crash could leave the new name with an empty file.
-        file.sync_all()?;
-        std::fs::rename(&beside, &target)
-    });
-    written.map_err(|error| {
-        let _ = std::fs::remove_file(&beside);
-        fail(&error)
-    })
+    let mut file = OutputFile::create(path)?;
+    file.write_all(bytes).map_err(|error| unwritable(path, &error))?;
+    file.finish()
+}
+
+/// Returns the failure for a `path` that cannot be written.
+pub fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(format!("cannot write `{}`: {}", display(path), reason(error)))
 }
 
 /// One input text.
@@ -209,4 +269,29 @@ fn walk(folder: &Path, filter: &FileFilter) -> Result<Vec<PathBuf>, Failure> {
     }
     let refused = refused.lock().map(|mut refused| refused.take()).unwrap_or_default();
     refused.map_or(Ok(files), Err)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_written_through_no_prepared_link() {
+        let folder = std::env::temp_dir().join(format!("guardc-files-{}", std::process::id()));
+        std::fs::create_dir(&folder).expect("a folder");
+        let (path, target) = (folder.join("report"), folder.join("target"));
+        std::fs::write(&target, "of somebody else").expect("written");
+        let prepared = folder.join(format!(".report.{}.tmp", std::process::id()));
+        std::os::unix::fs::symlink(&target, prepared).expect("a link");
+        // A link at the path itself is the user's, and is kept.
+        let link = folder.join("link");
+        std::os::unix::fs::symlink(&path, &link).expect("a link");
+        for to in [&path, &link] {
+            write_atomic(to, b"a report").unwrap_or_else(|_| panic!("it can be written"));
+        }
+        assert_eq!(std::fs::read(&target).expect("read"), b"of somebody else");
+        assert_eq!(std::fs::read(&path).expect("read"), b"a report");
+        assert!(link.is_symlink());
+        std::fs::remove_dir_all(folder).expect("removed");
+    }
 }

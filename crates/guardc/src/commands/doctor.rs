@@ -11,6 +11,7 @@ use guard_hooks::settings::{self, InstalledHook};
 use guard_hooks::{TimeUnit, Vocabulary};
 use guard_plan::time;
 use guard_sdk::{Guard, Storage, system_time};
+use guard_trace::draft::{DraftFile, SHARED};
 use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -256,9 +257,7 @@ fn store(line: &HookLine, findings: &mut DoctorFindings) {
     };
     if store.is_dir() {
         // Permissions, quotas and read-only mounts are known only after an attempt.
-        let probe = store.join(format!(".doctor.{}", std::process::id()));
-        let written = std::fs::write(&probe, b"").and_then(|()| std::fs::remove_file(&probe));
-        if let Err(error) = written {
+        if let Err(error) = DraftFile::beside(&store.join("probe"), SHARED) {
             return findings.problem(
                 format!("the store `{name}` cannot be written: {}", reason(&error)),
                 format!("make `{name}` a folder that you can write"),

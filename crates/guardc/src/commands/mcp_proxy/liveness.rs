@@ -32,7 +32,7 @@ impl Liveness {
             name.into()
         };
         fs::create_dir_all(&folder)?;
-        let file = File::create(folder.join(token))?;
+        let file = File::create_new(folder.join(token))?;
         file.lock()?;
         Ok(Liveness { folder, token: token.to_owned(), _file: file })
     }

@@ -7,6 +7,8 @@ use super::{csv, otel};
 use crate::failure::{CommandResult, Exit, Failure, reason};
 use crate::files;
 use crate::term::{Console, count};
+use guard_trace::draft::{DraftFile, SHARED};
+use guard_trace::store::check_id;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -47,20 +49,30 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     if args.format == TraceFormat::Jsonl {
         return jsonl(args, term);
     }
-    let mut out: Box<dyn Write> = if args.output.as_os_str() == "-" {
-        Box::new(BufWriter::new(std::io::stdout().lock()))
+    let path = &args.output;
+    let sound = if path.as_os_str() == "-" {
+        let mut out = BufWriter::new(std::io::stdout().lock());
+        let sound = table_or_spans(args, &mut out, term)?;
+        out.flush().map_err(|error| Failure::output(&error))?;
+        sound
     } else {
-        let path = &args.output;
-        let fail =
-            |e| Failure::new(format!("cannot write `{}`: {}", files::display(path), reason(&e)));
-        Box::new(BufWriter::new(std::fs::File::create(path).map_err(fail)?))
+        files::refuse_input(path, &args.traces)?;
+        let mut out = BufWriter::new(files::OutputFile::create(path)?);
+        let sound = table_or_spans(args, &mut out, term)?;
+        let file = out.into_inner().map_err(|e| files::unwritable(path, e.error()))?;
+        file.finish()?;
+        sound
     };
-    let sound = match args.format {
-        TraceFormat::Otel => otel::write(&args.traces, &args.filter, args.content, &mut out, term)?,
-        _ => csv::write(&args.traces, &args.filter, &mut out, term)?,
-    };
-    out.flush().map_err(|error| Failure::output(&error))?;
     if sound { Ok(Exit::Fine) } else { Err(Failure::Said) }
+}
+
+/// Writes the records in a format that is read by other tools. Returns true if all lines were
+/// records.
+fn table_or_spans(args: &Args, out: &mut dyn Write, term: &Console) -> Result<bool, Failure> {
+    match args.format {
+        TraceFormat::Otel => otel::write(&args.traces, &args.filter, args.content, out, term),
+        _ => csv::write(&args.traces, &args.filter, out, term),
+    }
 }
 
 fn jsonl(args: &Args, term: &Console) -> CommandResult {
@@ -85,13 +97,18 @@ fn jsonl(args: &Args, term: &Console) -> CommandResult {
     let folder = |error: std::io::Error| {
         Failure::new(format!("cannot write `{}`: {}", files::display(&args.output), reason(&error)))
     };
-    std::fs::create_dir_all(&args.output).map_err(folder)?;
-    for (source, trace) in found.iter().zip(&checked) {
+    let names = found.iter().zip(&checked).map(|(source, trace)| {
+        let id = source.session.as_ref().or(trace.session.as_ref());
         let id =
-            source.session.as_ref().or(trace.session.as_ref()).ok_or_else(|| {
-                Failure::new(format!("`{}` does not name its session", source.name))
-            })?;
-        into_file(source, &args.output.join(format!("{id}.jsonl")))?;
+            id.ok_or_else(|| Failure::new(format!("`{}` does not name its session", source.name)))?;
+        // The id is in the trace, so its author could name a file outside of the folder.
+        check_id(id)?;
+        Ok(format!("{id}.jsonl"))
+    });
+    let names = names.collect::<Result<Vec<String>, Failure>>()?;
+    std::fs::create_dir_all(&args.output).map_err(folder)?;
+    for (source, name) in found.iter().zip(&names) {
+        into_file(source, &args.output.join(name))?;
     }
     let records: u64 = checked.iter().map(|trace| trace.records).sum();
     let records = count(usize::try_from(records).unwrap_or(usize::MAX), "record");
@@ -108,17 +125,12 @@ fn into_file(source: &SessionTrace, path: &Path) -> Result<(), Failure> {
         return Err(fail(std::io::ErrorKind::AlreadyExists.into()));
     }
     // The name of the trace appears only when the copy is complete, and on disk.
-    let draft = path.with_extension("jsonl.draft");
-    let file = std::fs::File::create(&draft).map_err(fail)?;
-    let mut out = BufWriter::with_capacity(1 << 18, file);
+    let draft = DraftFile::beside(path, SHARED).map_err(fail)?;
+    let mut out = BufWriter::with_capacity(1 << 18, draft);
     let written = write(source, &mut out)?.and_then(|()| {
-        out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
-        std::fs::rename(&draft, path)
+        out.into_inner().map_err(std::io::IntoInnerError::into_error)?.replace(path)
     });
-    written.map_err(|error| {
-        let _ = std::fs::remove_file(&draft);
-        fail(error)
-    })
+    written.map_err(fail)
 }
 
 fn write(source: &SessionTrace, out: &mut impl Write) -> Result<std::io::Result<()>, Failure> {
