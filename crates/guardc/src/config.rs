@@ -46,14 +46,16 @@ pub struct Retention {
 impl Config {
     /// Returns the configuration of the project that a file belongs to.
     pub fn of_file(path: &Path) -> Result<Config, Failure> {
-        Config::discover(path.parent().unwrap_or(Path::new(".")))
+        Config::discover(folder_of(path))
     }
 
     /// Finds the nearest `guard.toml` in `from` or above it.
     pub fn discover(from: &Path) -> Result<Config, Failure> {
-        let Ok(from) = std::path::absolute(from) else {
-            return Ok(Config::default());
-        };
+        // Without the configuration a check would be left out.
+        let from = std::path::absolute(from).map_err(|error| {
+            let why = crate::failure::reason(&error);
+            Failure::new(format!("cannot look for `{NAME}` at `{}`: {why}", files::display(from)))
+        })?;
         for folder in from.ancestors() {
             let path = folder.join(NAME);
             // A dangling link counts as a file, so that its error is shown instead of the settings
@@ -71,6 +73,12 @@ impl Config {
         }
         Ok(Config::default())
     }
+}
+
+/// Returns the folder of a file; for a bare name, the current folder.
+fn folder_of(path: &Path) -> &Path {
+    // The parent of a bare name is an empty path, which is no folder.
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// The problem, and a suggestion.
@@ -160,6 +168,15 @@ mod tests {
             None => message,
         });
         assert_eq!(got, expected.map_err(str::to_owned));
+    }
+
+    #[test]
+    fn a_bare_name_belongs_to_the_project_of_the_current_folder() {
+        for (path, folder) in [("a.guard", "."), ("-", "."), ("./a.guard", "."), ("b/a.guard", "b")]
+        {
+            assert_eq!(folder_of(Path::new(path)), Path::new(folder), "{path}");
+        }
+        assert!(Config::discover(Path::new("")).is_err());
     }
 
     #[test]
