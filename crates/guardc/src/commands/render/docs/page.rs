@@ -14,7 +14,7 @@ pub(super) struct Page {
 impl Page {
     /// Adds a paragraph or another separate block.
     pub fn block(&mut self, text: impl Display) {
-        self.raw(plain(&text.to_string()));
+        self.raw(prose(&text.to_string()));
     }
 
     /// Adds unescaped Markdown.
@@ -67,9 +67,48 @@ fn cell(text: &str) -> String {
     plain(text).replace('|', "\\|").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Escapes HTML in a text; code stays unchanged if every backtick has its pair.
+/// Escapes HTML in the paragraphs of a text, and leaves its code blocks unchanged. A text with any
+/// other fence is escaped as a whole.
+fn prose(text: &str) -> String {
+    let mut parts = vec![(false, Vec::new())];
+    for line in text.lines() {
+        let ends = line == "```";
+        let begins = line.strip_prefix("```").is_some_and(|info| !info.contains('`'));
+        match parts.last_mut() {
+            Some((true, code)) => {
+                code.push(line);
+                if ends {
+                    parts.push((false, Vec::new()));
+                }
+            }
+            _ if begins => parts.push((true, vec![line])),
+            Some((false, lines)) => lines.push(line),
+            None => {}
+        }
+    }
+    let is_odd = |(is_code, lines): &(bool, Vec<&str>)| {
+        if *is_code {
+            lines.len() < 2 || lines.last() != Some(&"```")
+        } else {
+            lines.iter().any(|line| line.contains("```") || line.contains("~~~"))
+        }
+    };
+    if parts.iter().any(is_odd) {
+        return plain(text);
+    }
+    let shown = parts.iter().filter(|(_, lines)| !lines.is_empty()).map(|(is_code, lines)| {
+        let lines = lines.join("\n");
+        if *is_code { lines } else { plain(&lines) }
+    });
+    shown.collect::<Vec<_>>().join("\n")
+}
+
+/// Escapes HTML in a text. Code stays unchanged if every reader of Markdown finds it in the same
+/// place: its backticks stand alone, none is escaped, and each has its pair on its line.
 fn plain(text: &str) -> String {
-    let paired = text.matches('`').count().is_multiple_of(2);
+    let is_even = |line: &str| line.matches('`').count().is_multiple_of(2);
+    let is_plain = !["``", "\\`", "~~~"].iter().any(|odd| text.contains(odd));
+    let paired = is_plain && text.lines().all(is_even);
     let mut in_code = false;
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -112,6 +151,23 @@ mod tests {
     fn nothing_is_read_as_html() {
         assert_eq!(plain("<b> & `<c>`"), "&lt;b> &amp; `<c>`");
         assert_eq!(plain("` <b>"), "` &lt;b>");
+        for text in [
+            "``` <script> `",
+            "\\`<script>`",
+            "a ` b\nc `<script>` d `",
+            "~~~\n`\n~~~\n<script>`",
+            "`` ` `` <script> ``",
+            "```\n<script>",
+            "- ```\n<script>\n```",
+            "~~~\n```\n~~~\n<script>\n```",
+            "```\n```\n<script>",
+            "> ```\n```\n<script>\n```",
+        ] {
+            assert!(!prose(text).contains("<script>"), "{text}");
+            assert!(!plain(text).contains("<script>"), "{text}");
+        }
+        let code = "as in\n\n```sh\na < b && `c`\n```\nwhere `a<b>` & c";
+        assert_eq!(prose(code), code.replace("& c", "&amp; c"));
     }
 
     #[test]
