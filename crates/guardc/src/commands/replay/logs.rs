@@ -44,7 +44,7 @@ pub fn read_log(
                     && matches!(begins, Some(b'{' | b'['))
                     && Json::parse_bytes(line).is_err();
                 if part {
-                    break document(line.to_vec(), &mut lines, &mut importer, give);
+                    break document((number, line.to_vec()), &mut lines, &mut importer, give);
                 }
                 first &= begins.is_none();
                 importer.line(number, line, give);
@@ -58,7 +58,7 @@ pub fn read_log(
 /// Parses one document over several lines: a list of messages, or an object that holds one. Returns
 /// the reason if there is none.
 fn document(
-    first: Vec<u8>,
+    (number, first): (u64, Vec<u8>),
     lines: &mut Lines<Box<dyn BufRead + '_>>,
     importer: &mut Importer,
     give: &mut dyn FnMut(&str, Record),
@@ -78,11 +78,11 @@ fn document(
     }
     let Ok(json) = Json::parse_bytes(&bytes) else {
         // The file consists of lines after all, and the first one is broken.
-        for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
+        for (number, line) in (number..).zip(bytes.split(|byte| *byte == b'\n')) {
             importer.line(number, line, give);
         }
         return None;
     };
-    importer.value(1, &json, None, give);
+    importer.value(number, &json, None, give);
     None
 }
