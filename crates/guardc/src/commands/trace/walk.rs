@@ -4,6 +4,7 @@ use crate::commands::replay::{ReplayInput, ReplayMeter, sources};
 use crate::failure::{Failure, reason};
 use crate::term::Console;
 use guard_plan::record::{Payload, Record};
+use guard_plan::verdict::Decision;
 use guard_trace::reading::{Entry, Flaw, Records};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -103,7 +104,9 @@ fn place(at: &mut At<'_>, tools: &mut HashMap<String, String>, record: &Record) 
         Payload::Upgrade(upgrade) => at.guard = upgrade.snapshot.guard.to_string(),
         Payload::Propose(propose) => {
             at.tool = Some(propose.tool.to_string());
-            if let Some(call) = record.call.as_ref().filter(|_| tools.len() < IN_FLIGHT) {
+            // Other calls are never settled, and would fill the table.
+            let runs = propose.verdict.decision == Decision::Allow && propose.served.is_none();
+            if let Some(call) = record.call.as_ref().filter(|_| runs && tools.len() < IN_FLIGHT) {
                 tools.insert(call.clone(), propose.tool.to_string());
             }
         }
@@ -111,5 +114,48 @@ fn place(at: &mut At<'_>, tools: &mut HashMap<String, String>, record: &Record) 
         Payload::Approve(approve) => at.tool = Some(approve.tool.to_string()),
         Payload::Revoke(revoke) => at.tool = Some(revoke.tool.to_string()),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(kind: &str, payload: &str) -> Record {
+        let zeros = "0".repeat(64);
+        let line = format!(
+            "{{\"seq\":0,\"time\":\"2026-01-05T09:00:00Z\",\"kind\":\"{kind}\",\"call\":\"c\",\
+             \"payload\":{payload},\"prev\":\"{zeros}\",\"hash\":\"{zeros}\"}}"
+        );
+        Record::parse(&line).expect("a record")
+    }
+
+    #[test]
+    fn refused_calls_do_not_hide_the_tool_of_a_settled_one() {
+        let proposed = |decision: &str| {
+            let verdict = format!("{{\"decision\":\"{decision}\",\"reasons\":[],\"shadowed\":[]}}");
+            record(
+                "propose",
+                &format!("{{\"tool\":\"a\",\"args\":{{}},\"verdict\":{verdict},\"asked\":[]}}"),
+            )
+        };
+        let mut at = At::default();
+        let mut tools = HashMap::new();
+        let mut refused = proposed("deny");
+        for call in 0..IN_FLIGHT {
+            refused.call = Some(format!("d{call}"));
+            place(&mut at, &mut tools, &refused);
+        }
+        place(&mut at, &mut tools, &proposed("allow"));
+        place(
+            &mut at,
+            &mut tools,
+            &record(
+                "settle",
+                "{\"success\":true,\"result\":null,\"changes\":[],\"learned\":0,\"notes\":[],\"halted\":false,\"asked\":[]}",
+            ),
+        );
+        assert_eq!(at.tool.as_deref(), Some("a"));
+        assert!(tools.is_empty());
     }
 }
