@@ -15,6 +15,11 @@ const COLUMNS: [&str; 17] = [
     "message", "success", "halted", "charged", "feedback", "args", "result",
 ];
 
+/// The first characters of a formula. Some spreadsheets take the full-width forms for the others, and
+/// skip a line break.
+const FORMULA: [char; 11] =
+    ['=', '+', '-', '@', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
+
 /// Writes the table. Returns true if all lines were records.
 pub fn write(
     traces: &[PathBuf],
@@ -111,5 +116,5 @@ fn row(at: &At<'_>, record: &Record) -> [String; 17] {
 /// Returns a cell that no spreadsheet interprets as a formula, because an agent may have written
 /// it.
 fn without_formula(cell: String) -> String {
-    if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{cell}") } else { cell }
+    if cell.starts_with(FORMULA) { format!("'{cell}") } else { cell }
 }
