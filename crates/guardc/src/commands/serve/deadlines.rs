@@ -22,13 +22,15 @@ impl PendingAnswer {
         self.0.compare_exchange(WAITING, BEGUN, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Takes the right to answer. Returns false if another thread has it.
-    pub fn answer(&self) -> bool {
-        self.0.swap(ANSWERED, Ordering::AcqRel) != ANSWERED
-    }
-
-    fn is_begun(&self) -> bool {
-        self.0.load(Ordering::Acquire) == BEGUN
+    /// Takes the right to answer. Returns whether the request has begun; `None` if another thread
+    /// has the right.
+    pub fn answer(&self) -> Option<bool> {
+        // One operation reads and takes: a request that begins in between would be reported as one
+        // that never runs.
+        match self.0.swap(ANSWERED, Ordering::AcqRel) {
+            ANSWERED => None,
+            state => Some(state == BEGUN),
+        }
     }
 }
 
@@ -89,8 +91,7 @@ impl Deadlines {
             // The callback writes to a pipe that may block, and workers add requests under this
             // lock.
             drop(due);
-            let begun = turn.is_begun();
-            if turn.answer() {
+            if let Some(begun) = turn.answer() {
                 late(begun);
             }
             due = self.due();
@@ -114,9 +115,9 @@ mod tests {
             watch.add(Duration::from_millis(30), Arc::clone(turn), late);
         }
         // One request is answered in time, one is in progress, and one waits.
-        assert!(turns[0].begin() && turns[0].answer() && turns[1].begin());
+        assert!(turns[0].begin() && turns[0].answer() == Some(true) && turns[1].begin());
         let late: Vec<(usize, bool)> = said.iter().take(2).collect();
         assert_eq!(late, [(1, true), (2, false)]);
-        assert!(!turns[1].answer() && !turns[2].begin());
+        assert!(turns[1].answer().is_none() && !turns[2].begin());
     }
 }

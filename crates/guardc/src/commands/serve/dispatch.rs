@@ -46,6 +46,11 @@ const METHODS: [(&str, RpcMethod); 31] = [
     ("feed.finish", |server, params| server.finish(read(params)?)),
 ];
 
+/// Returns the name under which a method is counted: `other` for a name that a caller has invented.
+pub fn counted_as(method: &str) -> &'static str {
+    METHODS.iter().find(|(name, _)| *name == method).map_or("other", |(name, _)| name)
+}
+
 impl Server {
     /// Processes one request and returns the text of its result.
     pub fn call(&self, method: &str, params: Option<&RawValue>) -> RpcAnswer {
@@ -88,4 +93,20 @@ fn version() -> String {
     let version = env!("CARGO_PKG_VERSION");
     serde_json::json!({ "name": "guardc", "version": version, "edition": 1, "protocol": 1 })
         .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn invented_names_are_counted_together() {
+        for (method, expected) in [
+            ("call.propose", "call.propose"),
+            ("call.proposed", "other"),
+            ("x\"} 1\nguard_errors_total{code=\"x", "other"),
+        ] {
+            assert_eq!(counted_as(method), expected);
+        }
+    }
 }

@@ -23,6 +23,7 @@ use crate::config::Config;
 use crate::failure::{CommandResult, Exit, Failure, reason};
 use crate::term::Console;
 use deadlines::{Deadlines, PendingAnswer};
+use dispatch::counted_as;
 use guard_plan::lines::{NextLine, read_line, skip_line};
 use guard_sdk::Durability;
 use limits::{SidecarLimits, shown};
@@ -108,6 +109,9 @@ pub fn durability(text: &str) -> Result<Durability, String> {
     .ok_or_else(|| "it is one of `full`, `batch`, `batch:5` (milliseconds) and `off`".into())
 }
 
+/// The exit code of a process whose main thread panics.
+const PANICKED: i32 = 101;
+
 /// Runs the command.
 pub fn run(args: &Args, term: &Console) -> CommandResult {
     if term.out_tty {
@@ -150,7 +154,8 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         let reloads = Arc::clone(&service);
         crate::signals::on_hang_up(move || reloads.reload());
     }
-    let pool = (args.workers > 1).then(|| Pool::new(usize::from(args.workers)));
+    let pool = (args.workers > 1)
+        .then(|| Pool::new(usize::from(args.workers), || std::process::exit(PANICKED)));
     read_requests(&service, pool)?;
     match service.failed.get() {
         Some(kind) => Err(Failure::output(&io::Error::from(*kind))),
@@ -236,7 +241,7 @@ impl Service {
             let session = request.session();
             let late = Box::new(move |begun: bool| {
                 let error = timed_out(time, begun);
-                service.stats.answered(&method, Some(error.code), time);
+                service.stats.answered(counted_as(&method), Some(error.code), time);
                 if let Some(level) = service.level {
                     log::request(level, &method, session.as_deref(), Some(&error), time);
                 }
@@ -261,12 +266,12 @@ impl Service {
         let result = self.server.call(method, params);
         // The client has an answer already, and a second one with the same id would break the
         // protocol.
-        if !turn.answer() {
+        if turn.answer().is_none() {
             return;
         }
         let code = result.as_ref().err().map(|error| error.code);
         let took = begun.elapsed();
-        self.stats.answered(method, code, took);
+        self.stats.answered(counted_as(method), code, took);
         if let Some(level) = self.level {
             log::request(level, method, request.session().as_deref(), result.as_ref().err(), took);
         }

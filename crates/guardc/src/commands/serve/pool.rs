@@ -2,6 +2,7 @@
 //! parallel.
 
 use std::collections::{HashMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -18,8 +19,9 @@ pub struct Pool {
     threads: Vec<JoinHandle<()>>,
 }
 
-#[derive(Default)]
 struct PoolShared {
+    /// Called after a request has panicked: its session may be half changed.
+    panicked: fn(),
     state: Mutex<PoolState>,
     /// Notifies that a queue has a request, or that there will be no more.
     work: Condvar,
@@ -61,8 +63,10 @@ impl PoolShared {
             // `ready`.
             let job = state.queues.get_mut(&session).and_then(VecDeque::pop_front);
             drop(state);
-            if let Some(job) = job {
-                job();
+            if let Some(job) = job
+                && catch_unwind(AssertUnwindSafe(job)).is_err()
+            {
+                (self.panicked)();
             }
             state = self.state();
             state.pending -= 1;
@@ -77,9 +81,16 @@ impl PoolShared {
 }
 
 impl Pool {
-    /// Creates a pool with a maximum number of workers.
-    pub fn new(most: usize) -> Pool {
-        Pool { shared: Arc::default(), most, threads: Vec::new() }
+    /// Creates a pool with a maximum number of workers. `panicked` is called after a request has
+    /// panicked, and decides whether the process goes on.
+    pub fn new(most: usize, panicked: fn()) -> Pool {
+        let shared = PoolShared {
+            panicked,
+            state: Mutex::default(),
+            work: Condvar::new(),
+            room: Condvar::new(),
+        };
+        Pool { shared: Arc::new(shared), most, threads: Vec::new() }
     }
 
     /// Runs a request after those of the same session. Waits while too many requests are waiting.
@@ -132,11 +143,12 @@ impl Pool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc;
 
     #[test]
     fn requests_of_a_session_run_in_order_and_hold_up_no_other() {
-        let mut pool = Pool::new(4);
+        let mut pool = Pool::new(4, || {});
         let (release, held) = mpsc::channel::<()>();
         let (say, said) = mpsc::channel();
         pool.submit("slow".into(), Box::new(move || held.recv().expect("it is released")))
@@ -161,5 +173,25 @@ mod tests {
         pool.finish();
         drop(say);
         assert!(said.iter().eq((0..4).map(|n| ("slow", n))));
+    }
+
+    #[test]
+    fn a_request_that_panics_is_noticed_and_holds_up_no_other() {
+        static PANICS: AtomicUsize = AtomicUsize::new(0);
+        let mut pool = Pool::new(1, || _ = PANICS.fetch_add(1, Ordering::Relaxed));
+        let (say, said) = mpsc::channel();
+        // More than may wait: each must leave its place to the next.
+        for n in 0..3 * WAITING_PER_WORKER {
+            let say = say.clone();
+            let job = Box::new(move || {
+                say.send(n).expect("somebody listens");
+                std::panic::resume_unwind(Box::new("a defect"));
+            });
+            pool.submit("a".into(), job).expect("a worker");
+        }
+        pool.finish();
+        drop(say);
+        assert!(said.iter().eq(0..3 * WAITING_PER_WORKER));
+        assert_eq!(PANICS.load(Ordering::Relaxed), 3 * WAITING_PER_WORKER);
     }
 }
