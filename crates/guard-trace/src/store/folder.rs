@@ -334,11 +334,16 @@ impl Store for FolderStore {
             let mut found = audit(self)?;
             let ids = self.sessions()?;
             let ids = ids.iter().map(String::as_str);
-            found.extend(self.marks.audit(ids, |id| match self.head(id) {
-                // Problems of the records are reported for the session itself.
-                Err(StoreError::Damaged { .. }) => Ok(None),
-                head => head,
-            })?);
+            let record = |id: &str, seq| self.records(id, seq)?.next().transpose();
+            found.extend(self.marks.audit(
+                ids,
+                |id| match self.head(id) {
+                    // Problems of the records are reported for the session itself.
+                    Err(StoreError::Damaged { .. }) => Ok(None),
+                    head => head,
+                },
+                record,
+            )?);
             Ok(found)
         } else {
             Ok(Vec::new())
@@ -375,7 +380,8 @@ impl Store for FolderStore {
             }
             // The mark of a damaged session is not changed.
             if let Ok(head) = file::head(&self.path(id)?) {
-                said.extend(self.marks.settle(id, &head.unwrap_or_default())?);
+                let record = |id: &str, seq| self.records(id, seq)?.next().transpose();
+                said.extend(self.marks.settle(id, &head.unwrap_or_default(), record)?);
             }
         }
         for id in locked.ledger().sessions() {

@@ -33,6 +33,8 @@ pub(super) enum KnownSession {
 pub(super) struct LedgerSums {
     /// The head of the ledger's chain.
     pub head: Head,
+    /// The head that a mark names, and whether the chain has passed it with another record.
+    marked: Option<(Head, bool)>,
     /// The sessions; false for those that were removed.
     sessions: BTreeMap<String, bool>,
     spent: BTreeMap<String, i64>,
@@ -72,7 +74,27 @@ impl LedgerSums {
             }
         }
         self.head = head;
+        if let Some((mark, differs)) = &mut self.marked {
+            *differs |= head.version == mark.version && head.hash != mark.hash;
+        }
         Ok(())
+    }
+
+    /// Compares the next records with a mark.
+    pub fn expect(&mut self, mark: Head) {
+        if self.head.version < mark.version {
+            self.marked = Some((mark, self.differs()));
+        }
+    }
+
+    /// Accepts records that differ from the mark.
+    pub fn accept(&mut self) {
+        self.marked = None;
+    }
+
+    /// Returns true if the chain has another record than the mark names. The chain may be longer.
+    pub fn differs(&self) -> bool {
+        self.marked.is_some_and(|(_, differs)| differs)
     }
 
     /// Returns the ledger's knowledge of a session.

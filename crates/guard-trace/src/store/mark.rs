@@ -8,10 +8,11 @@
 //! written when the process or the disk failed.
 
 use super::StoreError;
-use super::ledger::LEDGER;
+use super::ledger::{LEDGER, LedgerSums};
+use super::place::refuse_link;
 use super::seen::has_head;
-use super::{Durability, StoredStart};
-use crate::line::Head;
+use super::{Durability, StoredStart, check_id};
+use crate::line::{Head, LineFields};
 use guard_plan::hex;
 use sha2::{Digest, Sha256};
 use std::fs::{self, OpenOptions};
@@ -42,8 +43,12 @@ impl ChainMarks {
         ChainMarks { folder: folder.into(), suffix: "", every: every(durability) }
     }
 
-    fn path(&self, chain: &str) -> PathBuf {
-        self.folder.join(format!("{chain}{}", self.suffix))
+    fn path(&self, chain: &str) -> Result<PathBuf, StoreError> {
+        // The names in a database are its author's, and could lead outside of the folder.
+        if chain != LEDGER {
+            check_id(chain)?;
+        }
+        Ok(self.folder.join(format!("{chain}{}", self.suffix)))
     }
 
     /// Writes the mark of a chain. With grouped commits, not every record is marked.
@@ -58,7 +63,8 @@ impl ChainMarks {
 
     /// Writes the mark of a chain.
     pub fn write_now(&self, chain: &str, head: &Head) -> Result<(), StoreError> {
-        let path = self.path(chain);
+        let path = self.path(chain)?;
+        refuse_link(&path)?;
         let text = text_of(head);
         // The file is not truncated first: a mark has a fixed length, and is never seen empty.
         let open = || OpenOptions::new().write(true).create(true).truncate(false).open(&path);
@@ -85,7 +91,7 @@ impl ChainMarks {
     }
 
     fn look(&self, chain: &str) -> Result<MarkRead, StoreError> {
-        let path = self.path(chain);
+        let path = self.path(chain)?;
         match fs::read(&path) {
             Ok(bytes) => Ok(parse(&bytes).map_or(MarkRead::Unreadable, MarkRead::Read)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(MarkRead::None),
@@ -95,17 +101,25 @@ impl ChainMarks {
 
     /// Removes the mark of a chain.
     pub fn remove(&self, chain: &str) {
-        let _ = fs::remove_file(self.path(chain));
+        let _ = self.path(chain).map(fs::remove_file);
     }
 
     /// Accepts the current head of a chain as the acknowledged one. Returns what was lost, if
     /// anything.
-    pub fn settle(&self, chain: &str, head: &Head) -> Result<Option<String>, StoreError> {
+    pub fn settle(
+        &self,
+        chain: &str,
+        head: &Head,
+        record: impl Fn(&str, u64) -> Result<Option<String>, StoreError>,
+    ) -> Result<Option<String>, StoreError> {
         let there = head.version;
         let said = match self.look(chain)? {
             MarkRead::Read(mark) if is_behind(head, &mark) => {
                 let was = mark.version;
                 format!("{} has {there} records from now on, and had {was}", named(chain))
+            }
+            MarkRead::Read(mark) if differs(head, &mark, |last| record(chain, last))? => {
+                format!("{} has other records from now on", named(chain))
             }
             MarkRead::Unreadable => format!("{} has a new mark", named(chain)),
             MarkRead::Read(_) | MarkRead::None => return Ok(None),
@@ -115,14 +129,20 @@ impl ChainMarks {
     }
 
     /// Reports the chains that are behind their marks, and the chains whose marks cannot be read.
-    /// `head` reads the head of a chain. A chain without a head is not reported.
+    /// `head` reads the head of a chain, and `record` one of its records. A chain without a head is
+    /// not reported.
     pub fn audit<'c>(
         &self,
         chains: impl IntoIterator<Item = &'c str>,
         mut head: impl FnMut(&str) -> Result<Option<Head>, StoreError>,
+        record: impl Fn(&str, u64) -> Result<Option<String>, StoreError>,
     ) -> Result<Vec<String>, StoreError> {
         let mut found = Vec::new();
         for chain in chains {
+            if self.path(chain).is_err() {
+                found.push(format!("{} has a name that no session can have", named(chain)));
+                continue;
+            }
             let mark = self.look(chain)?;
             let Some(there) = head(chain)? else { continue };
             match mark {
@@ -132,6 +152,13 @@ impl ChainMarks {
                     there.version,
                     mark.version
                 )),
+                MarkRead::Read(mark) if differs(&there, &mark, |last| record(chain, last))? => {
+                    let last = mark.version - 1;
+                    found.push(format!(
+                        "{} has another record {last} than was acknowledged",
+                        named(chain)
+                    ));
+                }
                 MarkRead::Unreadable => {
                     found.push(format!("the mark of {} cannot be read", named(chain)))
                 }
@@ -176,6 +203,22 @@ fn is_behind(head: &Head, mark: &Head) -> bool {
     head.version < mark.version || (head.version == mark.version && head.hash != mark.hash)
 }
 
+/// Returns true if a chain is longer than its mark, and has another record at the mark.
+fn differs(
+    head: &Head,
+    mark: &Head,
+    record: impl FnOnce(u64) -> Result<Option<String>, StoreError>,
+) -> Result<bool, StoreError> {
+    let last = mark.version.saturating_sub(1);
+    if head.version <= mark.version {
+        return Ok(false);
+    }
+    let record = record(last)?;
+    let record = record.as_deref().and_then(|line| LineFields::read(line.as_bytes()).ok());
+    // The record of a compacted chain may be gone; then a later one is read.
+    Ok(record.is_some_and(|record| record.seq == last && record.hash != mark.hash))
+}
+
 fn named(chain: &str) -> String {
     match chain {
         LEDGER => "the ledger".into(),
@@ -210,8 +253,8 @@ pub(super) fn check(
     }
 }
 
-/// Checks that the ledger is not shorter than its acknowledged length, by the mark that was read
-/// before the ledger.
+/// Checks that the ledger has its acknowledged records, by the mark that was read before the
+/// ledger.
 ///
 /// # Errors
 ///
@@ -219,10 +262,12 @@ pub(super) fn check(
 pub(super) fn check_ledger(
     store: &Path,
     mark: Option<Head>,
-    head: &Head,
+    ledger: &LedgerSums,
 ) -> Result<(), StoreError> {
     match mark {
-        Some(mark) if is_behind(head, &mark) => Err(behind(store, LEDGER, mark.version)),
+        Some(mark) if is_behind(&ledger.head, &mark) || ledger.differs() => {
+            Err(behind(store, LEDGER, mark.version))
+        }
         _ => Ok(()),
     }
 }

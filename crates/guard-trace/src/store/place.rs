@@ -1,7 +1,9 @@
 //! The identity of the file at a path: the test whether it is still the one that a store has open.
 
+use super::StoreError;
 use std::fs::Metadata;
 use std::io::{Error, ErrorKind};
+use std::path::Path;
 
 pub(super) const GONE: &str = "was deleted or moved while it was open";
 pub(super) const REPLACED: &str = "was replaced by another file while it was open";
@@ -24,4 +26,14 @@ pub(super) fn is_same(a: &Metadata, b: &Metadata) -> bool {
 #[cfg(not(unix))]
 pub(super) fn is_same(_: &Metadata, _: &Metadata) -> bool {
     true
+}
+
+/// Refuses a symbolic link: its target is not a file of this folder.
+pub(super) fn refuse_link(path: &Path) -> Result<(), StoreError> {
+    if std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
+        let why = "it is a symbolic link, and records are not written through links".to_owned();
+        Err(StoreError::Damaged { path: path.to_owned(), session: None, record: None, why })
+    } else {
+        Ok(())
+    }
 }

@@ -142,11 +142,13 @@ impl Store for SqliteStore {
         check_id(session)?;
         // The marks are read before the session, since another process may add to both in between.
         let marks = (self.marks.read(LEDGER)?, self.marks.read(session)?);
-        let (begun, ledger) = self.reading(|rows, ledger| {
-            let known = rows.session(LEDGER)?.map(|found| found.head).unwrap_or_default();
-            Ok((begin(rows, ledger, session, self.keys.as_ref())?, known))
+        let begun = self.reading(|rows, ledger| {
+            // A ledger that was replaced by a longer one is only noticed at the marked record.
+            marks.0.into_iter().for_each(|mark| ledger.expect(mark));
+            let begun = begin(rows, ledger, session, self.keys.as_ref())?;
+            mark::check_ledger(&self.path, marks.0, ledger)?;
+            Ok(begun)
         })?;
-        mark::check_ledger(&self.path, marks.0, &ledger)?;
         self.seen.check(&self.path, session, &begun)?;
         mark::check(&self.path, session, marks.1, &begun)?;
         lock(&self.broken).remove(session);
@@ -253,7 +255,8 @@ impl Store for SqliteStore {
         let ids = self.heads()?;
         let head =
             |id: &str| self.reading(|rows, _| Ok(rows.session(id)?.map(|session| session.head)));
-        found.extend(self.marks.audit(ids.iter().map(|(id, _)| &**id), head)?);
+        let record = |id: &str, seq| self.records(id, seq)?.next().transpose();
+        found.extend(self.marks.audit(ids.iter().map(|(id, _)| &**id), head, record)?);
         Ok(found)
     }
 
@@ -268,13 +271,18 @@ impl Store for SqliteStore {
 
     fn settle_ledger(&self) -> Result<Vec<String>, StoreError> {
         let before = self.known().ok().flatten().unwrap_or_default();
-        let settled = lock(&self.handle).writing(&[], |rows, ledger| rows.settle_ledger(ledger));
+        let settled = lock(&self.handle).writing(&[], |rows, ledger| {
+            let said = rows.settle_ledger(ledger);
+            ledger.accept();
+            said
+        });
         let mut said = settled?;
         let heads = self.heads()?;
         let is_gone = |id: &&String| heads.iter().all(|(there, _)| there != *id);
         before.iter().filter(is_gone).for_each(|id| self.marks.remove(id));
         for (id, head) in &heads {
-            said.extend(self.marks.settle(id, head)?);
+            let record = |id: &str, seq| self.records(id, seq)?.next().transpose();
+            said.extend(self.marks.settle(id, head, record)?);
         }
         Ok(said)
     }

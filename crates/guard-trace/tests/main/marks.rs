@@ -141,3 +141,54 @@ fn a_removed_session_may_begin_anew() {
         assert!(matches!(commit(&*store, "s1"), Ok(Committed::Yes(_))), "{kind:?}");
     }
 }
+
+#[test]
+fn a_longer_copy_of_another_history_is_noticed() {
+    for kind in KINDS {
+        let temporary = tempfile::tempdir().unwrap();
+        let [folder, other] = ["store", "other"].map(|name| temporary.path().join(name));
+        // The other history has other sessions, and more of everything.
+        for (place, session, steps) in [(&folder, "s1", 2), (&other, "s0", 3), (&other, "s1", 4)] {
+            fs::create_dir_all(place).unwrap();
+            let store = kind.open(place).unwrap();
+            for _ in 0..steps {
+                assert!(matches!(commit(&*store, session), Ok(Committed::Yes(_))));
+            }
+            store.release(session);
+        }
+        roll_back(&folder, &other);
+        let place = format!("{kind:?}");
+        let store = kind.open(&folder).unwrap();
+        is_lost(commit(&*store, "s2"), &place);
+        let found = store.audit().unwrap();
+        assert!(!found.is_empty(), "{place}");
+        let said = store.settle_ledger().unwrap();
+        assert!(said.iter().any(|line| line.contains("from now on")), "{place}: {said:?}");
+        drop(store);
+        let store = kind.open(&folder).unwrap();
+        assert_eq!(store.audit().unwrap(), [""; 0], "{place}");
+        assert!(matches!(commit(&*store, "s2"), Ok(Committed::Yes(_))), "{place}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn no_mark_is_written_through_a_link() {
+    for kind in KINDS {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = temporary.path().join("store");
+        fs::create_dir(&folder).unwrap();
+        let store = kind.open(&folder).unwrap();
+        let marks =
+            if kind == Kind::Folder { folder.clone() } else { folder.join("traces.db.marks") };
+        fs::create_dir_all(&marks).unwrap();
+        let target = temporary.path().join("target");
+        fs::write(&target, "of somebody else").unwrap();
+        for name in ["s1", "s1.mark"] {
+            std::os::unix::fs::symlink(&target, marks.join(name)).unwrap();
+        }
+        let done = commit(&*store, "s1");
+        assert!(done.is_err(), "{kind:?}: {done:?}");
+        assert_eq!(fs::read_to_string(&target).unwrap(), "of somebody else", "{kind:?}");
+    }
+}

@@ -1,7 +1,7 @@
 //! The file of one session: locked, read from an offset, appended to.
 
 use super::super::StoreError;
-use super::super::place::{CUT, GONE, OVERWRITTEN, REPLACED, is_absent, is_same};
+use super::super::place::{CUT, GONE, OVERWRITTEN, REPLACED, is_absent, is_same, refuse_link};
 use crate::line::{Head, LineFields as RecordLine};
 use crate::reading::LINE_BYTES;
 use guard_plan::lines::{NextLine, read_line};
@@ -44,15 +44,6 @@ impl Drop for Held {
 pub struct FilePosition {
     pub offset: u64,
     pub head: Head,
-}
-
-/// Refuses a symbolic link: its target is not a file of this folder.
-pub fn refuse_link(path: &Path) -> Result<(), StoreError> {
-    if std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
-        Err(damaged(path, "it is a symbolic link, and records are not written through links"))
-    } else {
-        Ok(())
-    }
 }
 
 impl Held {

@@ -2,9 +2,8 @@
 
 use super::super::ledger::{LEDGER, LedgerSums, missing};
 use super::super::mark::{self, ChainMarks};
-use super::super::place::{CUT, GONE, OVERWRITTEN, REPLACED, is_absent, is_same};
+use super::super::place::{CUT, GONE, OVERWRITTEN, REPLACED, is_absent, is_same, refuse_link};
 use super::super::{Durability, StoreError, lock};
-use super::file::refuse_link;
 use guard_plan::plan::Millis;
 use guard_plan::record::LedgerEntry;
 use std::fs::{File, Metadata, OpenOptions};
@@ -61,7 +60,7 @@ impl FolderLedger {
             // A process that writes to the ledger holds the lock, and writes the mark before it
             // releases the lock.
             let mark = self.marks.read(LEDGER)?;
-            mark::check_ledger(&self.path, mark, &locked.ledger().head)?;
+            mark::check_ledger(&self.path, mark, locked.ledger())?;
         }
         Ok(locked)
     }
@@ -92,6 +91,12 @@ impl FolderLedger {
         };
         file.lock().map_err(fail)?;
         let mut locked = Locked { store: self, read, file: Some(file) };
+        // A ledger that was replaced by a longer one is only noticed at the marked record.
+        if locked.read.bytes == 0
+            && let Some(mark) = self.marks.read(LEDGER)?
+        {
+            locked.read.ledger.expect(mark);
+        }
         locked.catch_up()?;
         Ok(locked)
     }
@@ -212,7 +217,13 @@ impl Locked<'_> {
 
     /// Accepts the current ledger as the acknowledged state. Returns what was lost, if anything.
     pub fn settle_mark(&mut self) -> Result<Option<String>, StoreError> {
-        self.store.marks.settle(LEDGER, &self.read.ledger.head)
+        let said = self.store.marks.settle(LEDGER, &self.read.ledger.head, |_, _| Ok(None))?;
+        if said.is_none() && self.read.ledger.differs() {
+            self.store.marks.write_now(LEDGER, &self.read.ledger.head)?;
+            self.read.ledger.accept();
+            return Ok(Some("the ledger has other records from now on".into()));
+        }
+        Ok(said)
     }
 }
 
