@@ -1,6 +1,7 @@
 //! The terminal: colours, and writing without panics.
 
 use crate::failure::Failure;
+use crate::report::visible;
 use std::io::{self, IsTerminal, Write};
 
 /// The use of colour.
@@ -32,7 +33,33 @@ pub struct Style {
     pub on: bool,
 }
 
+/// The codes that a style writes.
+const CODES: [&str; 7] = [
+    "\u{1b}[0m",
+    "\u{1b}[1m",
+    "\u{1b}[2m",
+    "\u{1b}[1;31m",
+    "\u{1b}[32m",
+    "\u{1b}[33m",
+    "\u{1b}[36m",
+];
+
 impl Style {
+    /// Replaces the characters with which a text could move the cursor, change colours or hide
+    /// another text. Line breaks, tabs and the codes of this style stay.
+    pub fn visible(self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find('\u{1b}').filter(|_| self.on) {
+            let (before, code) = rest.split_at(at);
+            out += &without_returns(before);
+            let own = CODES.iter().find(|own| code.starts_with(**own));
+            out += own.copied().unwrap_or("?");
+            rest = &code[own.map_or(1, |own| own.len())..];
+        }
+        out + &without_returns(rest)
+    }
+
     fn paint(self, code: &str, text: &str) -> String {
         if self.on { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
@@ -68,6 +95,17 @@ impl Style {
     }
 }
 
+/// Replaces control characters, with those that return to the beginning of the line: the text after
+/// them would be written over the text before.
+fn without_returns(text: &str) -> String {
+    let text = visible(text);
+    if !text.contains('\r') {
+        return text;
+    }
+    let lines: Vec<String> = text.split("\r\n").map(|line| line.replace('\r', "?")).collect();
+    lines.join("\n")
+}
+
 /// The output streams of a command.
 #[derive(Debug, Clone, Copy)]
 pub struct Console {
@@ -92,8 +130,14 @@ impl Console {
         Console { out, err, out_tty, err_tty }
     }
 
-    /// Writes a text to standard output.
+    /// Writes a text for people to standard output. Parts of it may be an agent's, so characters
+    /// that would change the terminal are replaced.
     pub fn print(&self, text: &str) -> Result<(), Failure> {
+        self.write(self.out.visible(text).as_bytes())
+    }
+
+    /// Writes a text for other programs to standard output, as it is.
+    pub fn data(&self, text: &str) -> Result<(), Failure> {
         self.write(text.as_bytes())
     }
 
@@ -103,8 +147,14 @@ impl Console {
         stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(|e| Failure::output(&e))
     }
 
-    /// Writes a line to standard error; a closed stream is ignored.
+    /// Writes a line for people to standard error, as [`Console::print`] does; a closed stream is
+    /// ignored.
     pub fn note(&self, line: &str) {
+        self.note_drawn(&self.err.visible(line));
+    }
+
+    /// Writes a line to standard error whose texts were made visible before it was drawn.
+    pub fn note_drawn(&self, line: &str) {
         let _ = writeln!(io::stderr().lock(), "{line}");
     }
 
@@ -158,8 +208,14 @@ impl Progress {
     pub fn at(&mut self, done: usize, name: &str) {
         if self.active && self.started.elapsed().as_millis() > 1000 {
             self.shown = true;
-            let _ =
-                write!(io::stderr(), "\r\u{1b}[K{} {}/{} {name}", self.verb, done + 1, self.total);
+            let _ = write!(
+                io::stderr(),
+                "\r\u{1b}[K{} {}/{} {}",
+                self.verb,
+                done + 1,
+                self.total,
+                visible(name)
+            );
         }
     }
 }
@@ -168,6 +224,29 @@ impl Drop for Progress {
     fn drop(&mut self) {
         if self.shown {
             let _ = write!(io::stderr(), "\r\u{1b}[K");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_codes_of_a_style_reach_a_terminal() {
+        let (on, off) = (Style { on: true }, Style { on: false });
+        let own = on.red("denied");
+        assert_eq!(on.visible(&own), own);
+        assert_eq!(off.visible(&own), "?[1;31mdenied?[0m");
+        for (text, expected) in [
+            ("a\u{1b}]0;title\u{7}", "a?]0;title?"),
+            ("a\u{1b}[8mb\u{1b}", "a?[8mb?"),
+            ("one\rtwo\r\nthree\tfour\n", "one?two\nthree\tfour\n"),
+            ("a\u{9b}2J", "a¿2J"),
+            ("a\u{202e}b", "a\u{fffd}b"),
+        ] {
+            assert_eq!(on.visible(text), expected);
+            assert_eq!(off.visible(text), expected);
         }
     }
 }

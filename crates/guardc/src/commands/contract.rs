@@ -134,29 +134,33 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
                 Profile::Full => guard_contract::schema(plan.plan(), contract, &known),
                 Profile::Strict => strict(&plan, contract, &known, term)?,
             };
-            term.print(&(serde_json::to_string_pretty(&schema)? + "\n"))?;
+            term.data(&(serde_json::to_string_pretty(&schema)? + "\n"))?;
             Ok(Exit::Fine)
         }
         ContractCommand::Prompt(hint) => {
             let known = hinted(hint, &plan, contract)?;
             let text = guard_contract::prompt(plan.plan(), contract, &known);
-            term.print(&format!("{}\n", text.trim_end()))?;
+            term.data(&format!("{}\n", text.trim_end()))?;
             Ok(Exit::Fine)
         }
         ContractCommand::Check { text, format } => {
             let report = check(text, &plan, contract)?;
-            term.print(&match format {
-                ContractFormat::Text => report.text(),
-                ContractFormat::Json => serde_json::to_string_pretty(&report)? + "\n",
-                ContractFormat::Values => serde_json::to_string_pretty(&report.values())? + "\n",
-            })?;
+            let pretty = match format {
+                ContractFormat::Text => None,
+                ContractFormat::Json => Some(serde_json::to_string_pretty(&report)?),
+                ContractFormat::Values => Some(serde_json::to_string_pretty(&report.values())?),
+            };
+            match pretty {
+                Some(json) => term.data(&format!("{json}\n"))?,
+                None => term.print(&report.text())?,
+            }
             Ok(exit(&report))
         }
         ContractCommand::Reask { text } => {
             let report = check(text, &plan, contract)?;
             let known = given(&text.known)?;
             let text = guard_contract::reask(plan.plan(), contract, &report, &known);
-            term.print(&text.unwrap_or_default())?;
+            term.data(&text.unwrap_or_default())?;
             Ok(exit(&report))
         }
     }

@@ -79,7 +79,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         }
     };
     let Some(path) = path else {
-        term.print(&text)?;
+        term.data(&text)?;
         return Ok(Exit::Fine);
     };
     disk::write_atomic(path, text.as_bytes())?;

@@ -17,7 +17,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let version = env!("CARGO_PKG_VERSION");
     if args.json {
         let object = json!({ "name": "guardc", "version": version, "edition": 1, "protocol": 1 });
-        term.print(&format!("{object}\n"))?;
+        term.data(&format!("{object}\n"))?;
     } else {
         term.print(&format!("guardc {version}\n"))?;
     }

@@ -80,13 +80,13 @@ impl FindingReport {
             FindingFormat::Github => github::render(self),
             FindingFormat::Text => self.render_text(term, max, quiet),
         };
-        term.print(&text)
+        term.data(&text)
     }
 
     /// Writes all findings to standard error, as text, for a command with another output.
     pub fn print_to_stderr(&self, term: &Console) {
         let to_err = Console { out: term.err, out_tty: term.err_tty, ..*term };
-        term.note(self.render_text(&to_err, 0, true).trim_end());
+        term.note_drawn(self.render_text(&to_err, 0, true).trim_end());
     }
 
     fn render_text(&self, term: &Console, max: usize, quiet: bool) -> String {

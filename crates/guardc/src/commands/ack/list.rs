@@ -66,7 +66,7 @@ pub fn list(args: &Args, term: &Console) -> CommandResult {
         };
         let object = |fault: AdapterFault| json!({ "clause": fault.clause(), "fault": fault.name(), "summary": fault.summary() });
         let object = json!({ "faults": AdapterFault::all().map(object).collect::<Vec<_>>() });
-        term.print(&written(args.format, AdapterFault::all().map(row).collect(), object))?;
+        print(args.format, AdapterFault::all().map(row).collect(), object, term)?;
         return Ok(Exit::Fine);
     }
     let suite = super::suite(args.cases.as_ref())?;
@@ -84,7 +84,7 @@ pub fn list(args: &Args, term: &Console) -> CommandResult {
         let object = json!({
             "uncovered": uncovered.iter().map(|clause| promise_of(clause)).collect::<Vec<_>>(),
         });
-        term.print(&written(args.format, text_of_uncovered(&uncovered), object))?;
+        print(args.format, text_of_uncovered(&uncovered), object, term)?;
         return Ok(Exit::findings(!uncovered.is_empty() || !bad.is_empty()));
     }
     if cases.is_empty() && bad.is_empty() {
@@ -99,15 +99,15 @@ pub fn list(args: &Args, term: &Console) -> CommandResult {
         "suite": suite.hash(),
         "cases": cases.iter().map(object_of).collect::<Vec<_>>(),
     });
-    term.print(&written(args.format, text, object))?;
+    print(args.format, text, object, term)?;
     Ok(Exit::findings(!bad.is_empty()))
 }
 
 /// Returns a list in this form.
-fn written(format: TextOrJson, text: String, object: Value) -> String {
+fn print(format: TextOrJson, text: String, object: Value, term: &Console) -> Result<(), Failure> {
     match format {
-        TextOrJson::Text => text,
-        TextOrJson::Json => format!("{object:#}\n"),
+        TextOrJson::Text => term.print(&text),
+        TextOrJson::Json => term.data(&format!("{object:#}\n")),
     }
 }
 
@@ -184,6 +184,6 @@ pub fn explain(args: &Explain, term: &Console) -> CommandResult {
         object["cases"] = judging.iter().map(|case| case.name.as_str()).collect();
         objects.push(object);
     }
-    term.print(&written(args.format, out, json!({ "clauses": objects })))?;
+    print(args.format, out, json!({ "clauses": objects }), term)?;
     Ok(Exit::Fine)
 }

@@ -75,6 +75,15 @@ pub fn read_report(path: &Path) -> Result<(AckReport, String), Failure> {
     json::read(&text).map_err(|why: String| bad(why))
 }
 
+/// Writes a report on standard output.
+///
+/// # Errors
+///
+/// Returns an error if the output cannot be written.
+pub fn print(format: KitReportFormat, text: &str, term: &Console) -> Result<(), Failure> {
+    if format == KitReportFormat::Text { term.print(text) } else { term.data(text) }
+}
+
 /// Runs the command.
 pub fn run(args: &Args, term: &Console) -> CommandResult {
     let mut reports = Vec::new();
@@ -86,7 +95,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let text = written(args.format, &shown);
     match &args.output {
         Some(path) => files::write_atomic(path, text.as_bytes())?,
-        None => term.print(&text)?,
+        None => print(args.format, &text, term)?,
     }
     Ok(Exit::Fine)
 }

@@ -99,7 +99,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
             let counts = guard_ack::report::counts(&report);
             term.note(&format!("{} cases: {counts}", report.outcomes.len()));
         }
-        None => term.print(&text)?,
+        None => report::print(args.format, &text, term)?,
     }
     let skipped = report.count("skipped");
     if certify && skipped == 0 && report.is_fine() {

@@ -41,7 +41,7 @@ impl SampleLanguage {
 /// Runs the command.
 pub fn run(args: &Args, term: &Console) -> CommandResult {
     let Some(path) = &args.output else {
-        term.print(args.sample.text())?;
+        term.data(args.sample.text())?;
         return Ok(Exit::Fine);
     };
     let created = std::fs::OpenOptions::new().write(true).create_new(true).open(path);

@@ -12,6 +12,7 @@ use crate::term::{Console, Style};
 use guard_advice::drive::{Clock, DriveIo, DriveLimits, JsonLines, Reasoner, Scripted, Tools};
 use guard_plan::drive::{DriveReport, End, Round, RoundOutcome};
 use guard_plan::json::Json;
+use guard_plan::render::cut;
 use guard_plan::{decimal, time};
 use guard_sdk::Guard;
 use io::{Best, Dry, External, Granting, RealClock, SimulatedTools};
@@ -100,7 +101,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     crate::signals::end_commands_with_us(true);
     let report = session.drive(&mut io, &limits);
     if args.json {
-        term.print(&(serde_json::to_string_pretty(&report)? + "\n"))?;
+        term.data(&(serde_json::to_string_pretty(&report)? + "\n"))?;
     } else {
         term.print(&words(&report, args, term.out))?;
     }
@@ -181,6 +182,9 @@ fn known_roles(roles: &[String], plan: &guard_plan::LoadedPlan) -> Result<(), Fa
     }
 }
 
+/// The maximum length of a shown text, in characters.
+const TEXT_CHARS: usize = 2000;
+
 /// Formats the report, one line per round.
 fn words(report: &DriveReport, args: &Args, style: Style) -> String {
     let mut out = String::new();
@@ -190,10 +194,12 @@ fn words(report: &DriveReport, args: &Args, style: Style) -> String {
     for round in &report.rounds {
         let _ = writeln!(out, "{:>4}  {}", round.number, what(round, style));
         if let Some(why) = &round.invalid {
+            let why = cut(why, TEXT_CHARS);
             let _ = writeln!(out, "      {} {why}", style.yellow("not as chosen:"));
         }
         for reason in round.proposed.iter().flat_map(|put| &put.reasons) {
-            let _ = writeln!(out, "      {} ({})", reason.message, reason.rule);
+            let (message, rule) = (cut(&reason.message, TEXT_CHARS), cut(&reason.rule, TEXT_CHARS));
+            let _ = writeln!(out, "      {message} ({rule})");
         }
     }
     let progress = report
@@ -213,12 +219,14 @@ fn words(report: &DriveReport, args: &Args, style: Style) -> String {
 
 fn what(round: &Round, style: Style) -> String {
     let call = match &round.proposed {
-        Some(put) => format!("{} {}", put.tool, put.args),
-        None => round.choice.clone().unwrap_or_else(|| "nothing".into()),
+        Some(put) => cut(&format!("{} {}", put.tool, put.args), TEXT_CHARS),
+        None => cut(round.choice.as_deref().unwrap_or("nothing"), TEXT_CHARS),
     };
     let outcome = match &round.outcome {
         RoundOutcome::Succeeded => style.green("succeeded"),
-        RoundOutcome::Failed(why) => format!("{}: {why}", style.red("failed")),
+        RoundOutcome::Failed(why) => {
+            format!("{}: {}", style.red("failed"), cut(why, TEXT_CHARS))
+        }
         RoundOutcome::Refused => style.red("refused"),
         RoundOutcome::NotApproved => style.yellow("not approved"),
         RoundOutcome::Waited(until) => format!("waited until {}", time::format_rfc3339(*until)),

@@ -24,6 +24,8 @@ use std::path::{Path, PathBuf};
 
 /// The maximum length of a shown value, in characters.
 const SHOWN: usize = 60;
+/// The maximum length of a line about one place, in characters.
+const LINE: usize = 400;
 /// The maximum number of places, rows and calls that are listed for one value.
 const LISTED: usize = 3;
 /// The number of rows of a fact that are read at once.
@@ -70,8 +72,8 @@ pub fn run(guard: &Path, query: &Query<'_>, term: &Console) -> CommandResult {
     let mut out = format!(
         "call {} of session {}, record {seq}: {} {}\n",
         term.out.bold(query.call),
-        recorded.session,
-        code(&propose.tool),
+        cut(&recorded.session, SHOWN),
+        code(&cut(&propose.tool, SHOWN)),
         match propose.verdict.decision {
             Decision::Allow => "was allowed",
             Decision::Deny => "was denied",
@@ -80,7 +82,7 @@ pub fn run(guard: &Path, query: &Query<'_>, term: &Console) -> CommandResult {
         }
     );
     for Leaf { place, way, value } in leaves(&propose.args) {
-        out.push_str(&format!("\n  {} = {}\n", term.out.bold(&place), shown(value)));
+        out.push_str(&format!("\n  {} = {}\n", term.out.bold(&cut(&place, SHOWN)), shown(value)));
         seen.tell(value, &mut out);
         if let Some(session) = &session {
             taught(session, guard.plan(), value, &mut out)?;
@@ -317,7 +319,7 @@ impl Sightings {
         }
         for (number, place) in places.iter().take(LISTED).enumerate() {
             let word = if number == 0 { "seen    " } else { "and     " };
-            out.push_str(&format!("    {word} {place}\n"));
+            out.push_str(&format!("    {word} {}\n", cut(place, LINE)));
         }
         more(places.len(), out);
     }
@@ -370,8 +372,8 @@ fn taught(
             rows.extend(holds.map(|row| {
                 let by = match row.by.as_ref() {
                     "start" => "the session's data".to_owned(),
-                    prompt if prompt.starts_with("prompt ") => prompt.to_owned(),
-                    call => format!("call `{call}`"),
+                    prompt if prompt.starts_with("prompt ") => cut(prompt, SHOWN),
+                    call => format!("call `{}`", cut(call, SHOWN)),
                 };
                 format!("    taught   `{}` {}, by {by}\n", fact.name, shown(&row.row))
             }));

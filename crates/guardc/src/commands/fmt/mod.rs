@@ -89,7 +89,7 @@ fn one(
         return if changed { term.print(&format!("would format `{name}`\n")) } else { Ok(()) };
     }
     if input.stdin {
-        return term.print(&formatted);
+        return term.data(&formatted);
     }
     if changed {
         files::write_atomic(&input.path, formatted.as_bytes())?;

@@ -9,6 +9,7 @@ mod decide;
 pub mod line;
 
 use crate::failure::CommandResult;
+use crate::report::visible;
 use crate::term::Console;
 use guard_hooks::{EventAction, HookAnswer, HookEvent, Vocabulary};
 use guard_plan::time;
@@ -134,7 +135,7 @@ pub fn refuse(reason: &str) -> ! {
 fn end(reason: &str) -> ! {
     let one_line = reason.split_whitespace().collect::<Vec<_>>().join(" ");
     let cut: String = one_line.chars().take(MAX_REASON).collect();
-    let _ = writeln!(io::stderr().lock(), "guard: blocked, since {cut}");
+    let _ = writeln!(io::stderr().lock(), "guard: blocked, since {}", visible(&cut));
     std::process::exit(2)
 }
 

@@ -62,7 +62,7 @@ impl ImportedTools<'_> {
             write(lock, &self.lock.text())?;
         }
         let Some(path) = path else {
-            term.print(&text)?;
+            term.data(&text)?;
             return Ok(Exit::Fine);
         };
         write(path, &text)?;
@@ -149,8 +149,5 @@ fn write_changes(before: &str, after: &str, indent: &str, out: &mut String) {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text).map_err(|error| {
-        let why = crate::failure::reason(&error);
-        Failure::new(format!("cannot write `{}`: {why}", sources::display(path)))
-    })
+    crate::files::write_atomic(path, text.as_bytes())
 }

@@ -12,6 +12,7 @@ mod stdio;
 
 use crate::commands::hook::{default_store, duration};
 use crate::failure::{CommandResult, Failure};
+use crate::report::visible;
 use crate::term::Console;
 use gate::{GateOptions, SessionGate};
 use guard_hosts::Background;
@@ -219,7 +220,7 @@ fn random_token() -> Result<String, Failure> {
 
 fn note(text: &str) {
     let text: String = text.chars().take(2_000).collect();
-    let _ = writeln!(io::stderr().lock(), "guard: {}", text.replace('\n', " "));
+    let _ = writeln!(io::stderr().lock(), "guard: {}", visible(&text).replace(['\n', '\r'], " "));
 }
 
 /// Ends the proxy in order when the process is asked to end, and immediately when it is asked

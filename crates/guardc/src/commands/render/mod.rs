@@ -91,7 +91,7 @@ fn render(files: &Files, term: &Console, what: impl Fn(&LoadedPlan) -> String) -
     let plan = plans::open(&files.file, term)?;
     let text = what(&plan);
     match files.output.as_deref().filter(|out| out.as_os_str() != "-") {
-        None => term.print(&text)?,
+        None => term.data(&text)?,
         Some(out) if files::same(out, &files.file) => {
             let shown = files::display(out);
             return Err(Failure::new(format!("`{shown}` would overwrite the guard itself")));

@@ -102,6 +102,9 @@ impl From {
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Console) -> CommandResult {
+    if let Some(output) = &args.output {
+        disk::refuse_input(output, &args.traces)?;
+    }
     let judges = judges(&args.plan, term).map_err(Failure::fatal)?;
     if args.from.is_some() && judges.len() > 1 {
         return Err(Failure::new("logs of other tools name no plan: give one with `--plan`"));
@@ -180,8 +183,8 @@ fn write(args: &Args, report: &ReplayReport, exact: bool, term: &Console) -> Res
         ReplayFormat::Html => html::page(report),
     };
     match &args.output {
-        None => term.print(&text),
-        Some(path) if path.as_os_str() == "-" => term.print(&text),
-        Some(path) => disk::write_atomic(path, text.as_bytes()),
+        Some(path) if path.as_os_str() != "-" => disk::write_atomic(path, text.as_bytes()),
+        _ if args.format == ReplayFormat::Text => term.print(&text),
+        _ => term.data(&text),
     }
 }

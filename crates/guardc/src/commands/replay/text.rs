@@ -13,6 +13,8 @@ const TOLD: usize = 3;
 const RULES: usize = 10;
 /// The maximum length of shown arguments, in characters.
 const ARGS_CHARS: usize = 80;
+/// The maximum length of a position or an explanation, in characters.
+const PLACE_CHARS: usize = 400;
 
 /// Formats a number of things: `1 call`, `12,431 calls`.
 pub fn counted(number: u64, noun: &str) -> String {
@@ -139,7 +141,9 @@ pub fn report(report: &ReplayReport, exact: bool, style: Style) -> String {
             } else {
                 format!(" ({} lines)", grouped(note.lines))
             };
-            let _ = writeln!(out, "  {}:{}{lines}: {}", note.file, note.first, note.why);
+            let file = render::cut(&note.file, PLACE_CHARS);
+            let why = render::cut(&note.why, PLACE_CHARS);
+            let _ = writeln!(out, "  {file}:{}{lines}: {why}", note.first);
         }
     }
     out
@@ -194,7 +198,7 @@ fn verdicts(out: &mut String, report: &ReplayReport, exact: bool, style: Style) 
         let _ = writeln!(out, "{line}");
     }
     for difference in report.differences.iter().filter(|d| d.aspect == Aspect::Record).take(TOLD) {
-        let because = difference.because.as_deref().unwrap_or_default();
+        let because = render::cut(difference.because.as_deref().unwrap_or_default(), PLACE_CHARS);
         let _ = writeln!(out, "  {} differs in {because}", place(difference));
     }
     if let Some(line) = unsaid(view) {
@@ -202,7 +206,8 @@ fn verdicts(out: &mut String, report: &ReplayReport, exact: bool, style: Style) 
         for difference in
             report.differences.iter().filter(|d| d.aspect == Aspect::Unsaid).take(TOLD)
         {
-            let because = difference.because.as_deref().unwrap_or_default();
+            let because =
+                render::cut(difference.because.as_deref().unwrap_or_default(), PLACE_CHARS);
             let _ = writeln!(out, "  {}: {because}", place(difference));
         }
     }
@@ -235,7 +240,7 @@ fn tell(out: &mut String, difference: &Difference, style: Style) {
     let _ = writeln!(
         out,
         "\n  {}  {}  {}",
-        style.dim(&difference.time),
+        style.dim(&render::cut(&difference.time, 40)),
         style.cyan(&format!("{session} {call}")),
         what.trim_end()
     );
@@ -245,7 +250,8 @@ fn tell(out: &mut String, difference: &Difference, style: Style) {
         let _ = writeln!(out, "    {} {}", style.green("help:"), render::cut(&reason.help, 400));
     }
     if let Some(span) = &reason.span {
-        let _ = writeln!(out, "    {}", style.dim(&format!("at {span}")));
+        let _ =
+            writeln!(out, "    {}", style.dim(&format!("at {}", render::cut(span, PLACE_CHARS))));
     }
 }
 
@@ -256,8 +262,11 @@ fn rules(out: &mut String, report: &ReplayReport, style: Style) {
     gap(out);
     out.push_str("by rule:\n");
     for one in report.rules.iter().take(RULES) {
-        let span =
-            one.span.as_ref().map(|span| style.dim(&format!("  at {span}"))).unwrap_or_default();
+        let span = one
+            .span
+            .as_ref()
+            .map(|span| style.dim(&format!("  at {}", render::cut(span, PLACE_CHARS))))
+            .unwrap_or_default();
         let turn = format!("{} → {}", one.then.as_str(), one.now.as_str());
         let rule = render::cut(&one.rule, 60);
         let _ = writeln!(

@@ -155,11 +155,11 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         report.sort();
         report.print_to_stderr(term);
     }
-    term.print(&match args.format {
-        TestFormat::Text => text::render(&results, term.out),
-        TestFormat::Json => json::render(&results),
-        TestFormat::Junit => junit::render(&results)?,
-    })?;
+    match args.format {
+        TestFormat::Text => term.print(&text::render(&results, term.out))?,
+        TestFormat::Json => term.data(&json::render(&results))?,
+        TestFormat::Junit => term.data(&junit::render(&results)?)?,
+    }
     if unread {
         return Err(Failure::Said);
     }

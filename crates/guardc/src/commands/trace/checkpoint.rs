@@ -30,6 +30,7 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, term: &Console) -> CommandResult {
+    files::refuse_input(&args.output, &args.traces)?;
     let key = args.sign.as_deref().map(SigningKey::read).transpose()?;
     let found = sources::all_with_ledgers(&args.traces, &args.session, None)?;
     let checked = verify_all(&found, None, None, true, term)?;
@@ -56,7 +57,7 @@ pub fn write(
 ) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(what)?;
     if path.as_os_str() == "-" {
-        term.print(&(text + "\n"))
+        term.data(&(text + "\n"))
     } else {
         files::write_atomic(path, (text + "\n").as_bytes())
     }

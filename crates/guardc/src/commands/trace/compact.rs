@@ -1,10 +1,11 @@
 //! `guardc trace compact`: replaces earlier records by a snapshot record.
 
-use super::sources::no_session;
+use super::sources::{SHOWN, no_session};
 use crate::failure::{CommandResult, Exit};
 use crate::files;
 use crate::plans;
 use crate::term::{Console, count};
+use guard_plan::render::cut;
 use guard_sdk::{Durability, Guard, Recorded, SessionError, Storage};
 use guard_trace::store::{StoreError, key_path, open_existing};
 use guard_trace::{Keys, ResumeError};
@@ -56,7 +57,11 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
             Err(CompactFailure::Mismatch(why) | CompactFailure::Other(why)) => {
                 left += 1;
                 term.error(
-                    &format!("session `{id}` of `{}`: {why}", files::display(&args.store)),
+                    &format!(
+                        "session `{}` of `{}`: {why}",
+                        cut(id, SHOWN),
+                        files::display(&args.store)
+                    ),
                     None,
                 );
             }

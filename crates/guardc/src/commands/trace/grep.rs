@@ -96,9 +96,12 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
             (_, true) if last == at.file => Ok(()),
             (_, true) => {
                 at.file.clone_into(&mut last);
-                writeln!(out, "{}", at.file)
+                writeln!(out, "{}", term.out.visible(at.file))
             }
-            _ => writeln!(out, "{}", line(at, record, part, text, place, term.out)),
+            _ => {
+                let line = line(at, record, part, text, place, term.out);
+                writeln!(out, "{}", term.out.visible(&line))
+            }
         };
         written.map_err(|error| Failure::output(&error))
     })?;
@@ -148,8 +151,11 @@ fn line(
     let part = format!("{part:?}").to_lowercase();
     let call = record.call.as_ref().map(|call| format!(" {}", cut(call, 60))).unwrap_or_default();
     let kind = format!("{:?}", record.kind()).to_lowercase();
-    let place = style.cyan(&format!("{}:{}", at.file, at.line));
-    format!("{place}: {} {kind}{call} {part}: {before}{hit}{after}", style.dim(&record.time))
+    let place = style.cyan(&format!("{}:{}", cut(at.file, 4096), at.line));
+    format!(
+        "{place}: {} {kind}{call} {part}: {before}{hit}{after}",
+        style.dim(&cut(&record.time, 40))
+    )
 }
 
 /// Formats a reason: its code, rule, message and help.

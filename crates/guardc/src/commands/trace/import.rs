@@ -1,10 +1,11 @@
 //! `guardc trace import`: appends traces to the sessions in a store.
 
-use super::sources::{self, SessionTrace};
+use super::sources::{self, SHOWN, SessionTrace};
 use super::verify::{unsound, verify_all};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files;
 use crate::term::{Console, count};
+use guard_plan::render::cut;
 use guard_trace::store::{self, Commit, Committed, Durability, Store};
 use std::path::PathBuf;
 
@@ -49,6 +50,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
             None => {
                 different = true;
                 let place = files::display(&args.store);
+                let id = cut(id, SHOWN);
                 term.error(&format!("`{place}` has another session `{id}`"), None);
             }
         }

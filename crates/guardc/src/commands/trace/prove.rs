@@ -35,6 +35,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
             "a proof reads the trace twice, and standard input can be read only once",
         ));
     }
+    files::refuse_input(&args.output, std::slice::from_ref(&args.trace))?;
     let path = &args.checkpoint;
     let text = files::read_text(path).map_err(|why| files::unreadable(path, &why))?;
     let checkpoint = Checkpoint::parse(&text)

@@ -1,9 +1,10 @@
 //! `guardc trace prune`: removes old sessions from a store.
 
-use super::sources::open;
+use super::sources::{SHOWN, open};
 use crate::config::Config;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::term::{Console, count};
+use guard_plan::render::cut;
 use guard_plan::time;
 use guard_sdk::system_time;
 use guard_trace::line::LineFields;
@@ -73,6 +74,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         if !args.dry_run {
             store.remove(id)?;
         }
+        let id = cut(id, SHOWN);
         term.print(&format!("{id}, last used {}\n", time::format_rfc3339(*last)))?;
     }
     let verb = if args.dry_run { "would be dropped" } else { "dropped" };

@@ -42,7 +42,8 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
                 out.write_all(b"}\n")
             })
         } else {
-            out.write_all(tell(at, record, &mut last, term.out).as_bytes())
+            let told = tell(at, record, &mut last, term.out);
+            out.write_all(term.out.visible(&told).as_bytes())
         };
         written.map_err(|error| Failure::output(&error))
     })?;

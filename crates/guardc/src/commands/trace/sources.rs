@@ -5,6 +5,7 @@ use crate::failure::{Failure, reason};
 use crate::files;
 use crate::near;
 use guard_plan::lines::{NextLine, read_line};
+use guard_plan::render::cut;
 use guard_trace::Keys;
 use guard_trace::store::{self, Durability, LEDGER, Store, check_id};
 use guard_trace::verify::{self, Against, VerifiedTrace, Watch};
@@ -126,10 +127,14 @@ fn is_store(place: &Path) -> bool {
     place.is_dir() || (place.is_file() && is_database(place).unwrap_or_default())
 }
 
+/// The maximum number of shown characters of a session's id, which may not be one that a store
+/// accepts.
+pub const SHOWN: usize = 200;
+
 /// Returns the failure for an unknown session, with a suggestion.
 pub fn no_session<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Failure {
-    Failure::new(format!("there is no session `{wanted}`"))
-        .maybe_help(near::did_you_mean(wanted, known))
+    Failure::new(format!("there is no session `{}`", cut(wanted, SHOWN)))
+        .maybe_help(near::did_you_mean(wanted, known).map(|near| cut(&near, SHOWN)))
 }
 
 /// Returns the failure for an input without a trace.
@@ -161,7 +166,7 @@ fn at_place(place: &Path, key: Option<&Path>) -> Result<Vec<SessionTrace>, Failu
     let ids = store.sessions()?;
     let each = meta.len() / (ids.len() as u64).max(1);
     let source = |id: String| SessionTrace {
-        name: format!("{}:{id}", files::display(place)),
+        name: format!("{}:{}", files::display(place), cut(&id, SHOWN)),
         session: Some(id),
         bytes: each,
         from: TraceOrigin::Stored,

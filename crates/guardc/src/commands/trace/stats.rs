@@ -67,8 +67,11 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         }
         Ok(())
     })?;
-    let text = if args.json { format!("{:#}\n", stats.json()) } else { stats.text(term.out) };
-    term.print(&text)?;
+    if args.json {
+        term.data(&format!("{:#}\n", stats.json()))?;
+    } else {
+        term.print(&stats.text(term.out))?;
+    }
     if sound { Ok(Exit::Fine) } else { Err(Failure::Said) }
 }
 

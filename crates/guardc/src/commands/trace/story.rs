@@ -13,6 +13,10 @@ use std::fmt::Write as _;
 
 /// The maximum length of a shown value, in characters.
 const VALUE_CHARS: usize = 160;
+/// The maximum length of a name, a unit or an amount, in characters.
+const NAME_CHARS: usize = 60;
+/// The maximum length of a day or a time, in characters.
+const TIME_CHARS: usize = 40;
 /// The maximum length of a sentence, in characters.
 const TEXT_CHARS: usize = 500;
 
@@ -21,10 +25,11 @@ const TEXT_CHARS: usize = 500;
 pub fn tell(at: &At<'_>, record: &Record, last: &mut String, style: Style) -> String {
     let mut out = String::new();
     let (day, clock) = record.time.split_once('T').unwrap_or((&record.time, ""));
+    let day = cut(day, TIME_CHARS);
     let heading = format!("{} {}, {day}", at.guard, at.session);
     if *last != heading {
         let blank = if last.is_empty() { "" } else { "\n" };
-        let guard = cut(&at.guard, 60);
+        let guard = name(&at.guard);
         let session = cut(&at.session, 100);
         let _ = writeln!(
             out,
@@ -33,7 +38,7 @@ pub fn tell(at: &At<'_>, record: &Record, last: &mut String, style: Style) -> St
         );
         *last = heading;
     }
-    let clock = style.dim(&format!("{:<9}", clock.trim_end_matches('Z')));
+    let clock = style.dim(&format!("{:<9}", cut(clock.trim_end_matches('Z'), TIME_CHARS)));
     let mut told = StoryText { out: String::new(), style };
     told.record(at, record);
     let mut lines = told.out.lines();
@@ -53,17 +58,22 @@ fn value(json: &Json) -> String {
     cut(&json.to_string(), VALUE_CHARS)
 }
 
+fn name(text: &str) -> String {
+    cut(text, NAME_CHARS)
+}
+
 impl StoryText {
+    /// Adds one line. A line break in the text is shown, so that no text can forge a line.
     fn line(&mut self, text: &str) {
-        self.out += text;
+        self.out += &text.replace('\n', "\\n");
         self.out.push('\n');
     }
 
     fn record(&mut self, at: &At<'_>, record: &Record) {
         match &record.payload {
             Payload::Open(open) => {
-                let actor = open.actor.as_ref().map(|actor| format!(" for {}", cut(actor, 60)));
-                let plan = open.plan.get(..19).unwrap_or(&open.plan);
+                let actor = open.actor.as_ref().map(|actor| format!(" for {}", name(actor)));
+                let plan = cut(open.plan.get(..19).unwrap_or(&open.plan), VALUE_CHARS);
                 let workspace = cut(&open.workspace, VALUE_CHARS);
                 self.line(&format!(
                     "begins{} in {workspace}, plan {plan}…",
@@ -83,14 +93,14 @@ impl StoryText {
                 self.approval(&self.style.red("revoked"), (tool, args), role, by);
             }
             Payload::Usage(usage) => {
-                self.line(&format!("used {} {}", usage.amount, cut(&usage.unit, 60)))
+                self.line(&format!("used {} {}", name(&usage.amount), name(&usage.unit)))
             }
             Payload::Resume(resume) => {
                 self.line(&format!(
                     "{} by {} as {}",
                     self.style.green("resumed"),
-                    cut(&resume.by, 60),
-                    cut(&resume.role, 60)
+                    name(&resume.by),
+                    name(&resume.role)
                 ));
             }
             Payload::Prompt(prompt) => {
@@ -109,8 +119,8 @@ impl StoryText {
                 self.line(&format!(
                     "{} {}: {}",
                     self.style.cyan("item"),
-                    cut(&item.item, 60),
-                    cut(what, 60)
+                    name(&item.item),
+                    name(what)
                 ));
                 self.item(&item.change);
                 self.asked(&item.asked);
@@ -123,8 +133,8 @@ impl StoryText {
                 let gone = contract.quarantined;
                 self.line(&format!(
                     "contract `{}`: {}, {kept} kept, {gone} quarantined, of {} bytes",
-                    cut(&contract.contract, 60),
-                    contract.state,
+                    name(&contract.contract),
+                    name(&contract.state),
                     contract.bytes
                 ));
             }
@@ -137,19 +147,19 @@ impl StoryText {
     }
 
     fn approval(&mut self, word: &str, (tool, args): (&str, &Json), role: &str, by: &str) {
-        let what = format!("{} {}", cut(tool, 60), value(args));
-        self.line(&format!("{word} by {} as {}: {what}", cut(by, 60), cut(role, 60)));
+        let what = format!("{} {}", name(tool), value(args));
+        self.line(&format!("{word} by {} as {}: {what}", name(by), name(role)));
     }
 
     fn upgrade(&mut self, upgrade: &Upgrade<'_>) {
-        let guard = self.style.bold(&cut(&upgrade.snapshot.guard, 60));
+        let guard = self.style.bold(&name(&upgrade.snapshot.guard));
         let plan = cut(&upgrade.snapshot.plan, 20);
         self.line(&format!("{} {guard}, plan {plan}", self.style.cyan("continues under")));
         match &upgrade.forced {
             None => self.line("  it allows nothing that the guard before refused"),
             Some(forced) => {
                 let reason = forced.reason.as_ref().map(|reason| format!(": {}", cut(reason, 200)));
-                let by = cut(&forced.by, 60);
+                let by = name(&forced.by);
                 self.line(&format!("  forced by {by}{}", reason.unwrap_or_default()));
             }
         }
@@ -164,8 +174,8 @@ impl StoryText {
     }
 
     fn propose(&mut self, record: &Record, propose: &Propose<'_>) {
-        let call = cut(record.call.as_deref().unwrap_or_default(), 60);
-        let tool = self.style.bold(&cut(&propose.tool, 60));
+        let call = name(record.call.as_deref().unwrap_or_default());
+        let tool = self.style.bold(&name(&propose.tool));
         self.line(&format!("{tool} {}  {}", value(&propose.args), self.style.dim(&call)));
         let word = match propose.verdict.decision {
             Decision::Allow => self.style.green("allowed"),
@@ -190,8 +200,8 @@ impl StoryText {
     }
 
     fn settle(&mut self, at: &At<'_>, record: &Record, settle: &Settle<'_>) {
-        let call = cut(record.call.as_deref().unwrap_or_default(), 60);
-        let tool = cut(at.tool.as_deref().unwrap_or("a call"), 60);
+        let call = name(record.call.as_deref().unwrap_or_default());
+        let tool = name(at.tool.as_deref().unwrap_or("a call"));
         let word =
             if settle.success { self.style.green("succeeded") } else { self.style.red("failed") };
         let result = match &*settle.result {
@@ -215,7 +225,7 @@ impl StoryText {
             (StopDecision::Block, _) => self.style.red("may not stop"),
         };
         let reason = stop.reason.as_ref().map(|reason| format!(": {}", cut(reason, TEXT_CHARS)));
-        let bypassed = stop.bypassed.as_ref().map(|by| format!(", unchecked ({})", cut(by, 60)));
+        let bypassed = stop.bypassed.as_ref().map(|by| format!(", unchecked ({})", name(by)));
         self.line(&format!("{word}{}{}", bypassed.unwrap_or_default(), reason.unwrap_or_default()));
         for missing in stop.missing.iter() {
             self.line(&format!("  {}", cut(&missing.message, TEXT_CHARS)));
@@ -225,7 +235,10 @@ impl StoryText {
     }
 
     fn reason(&mut self, reason: &Reason, before: &str) {
-        let span = reason.span.as_ref().map(|span| self.style.dim(&format!("  at {span}")));
+        let span = reason
+            .span
+            .as_ref()
+            .map(|span| self.style.dim(&format!("  at {}", cut(&span.to_string(), VALUE_CHARS))));
         let message = cut(&reason.message, TEXT_CHARS);
         self.line(&format!(
             "  {before}{}: {message}{}",
@@ -245,7 +258,7 @@ impl StoryText {
         for Change { name, before, after } in changes {
             self.line(&format!(
                 "  {}: {} → {}",
-                self.style.cyan(name),
+                self.style.cyan(&cut(name, NAME_CHARS)),
                 value(before),
                 value(after)
             ));
@@ -253,8 +266,9 @@ impl StoryText {
     }
 
     fn item(&mut self, item: &ItemChange) {
-        let before = item.before.as_deref().unwrap_or("new");
-        self.line(&format!("  {}: {before} → {}", self.style.cyan(&item.item), item.after));
+        let before = name(item.before.as_deref().unwrap_or("new"));
+        let after = name(&item.after);
+        self.line(&format!("  {}: {before} → {after}", self.style.cyan(&name(&item.item))));
         for reason in item.reasons.iter().chain(&item.unanswered) {
             self.line(&format!("    {}", cut(reason, TEXT_CHARS)));
         }
@@ -280,7 +294,7 @@ impl StoryText {
         for note in notes {
             let kind = format!("{:?}", note.kind).to_lowercase();
             let text =
-                format!("  {kind}, `{}`: {}", cut(&note.rule, 60), cut(&note.message, TEXT_CHARS));
+                format!("  {kind}, `{}`: {}", name(&note.rule), cut(&note.message, TEXT_CHARS));
             self.line(&self.style.yellow(&text));
         }
     }
@@ -297,7 +311,7 @@ impl StoryText {
             let mut lines =
                 message.text.lines().filter(|line| !line.starts_with('<') && !line.is_empty());
             let first = cut(lines.next().unwrap_or_default(), TEXT_CHARS);
-            let provider = self.style.cyan(&cut(&message.provider, 60));
+            let provider = self.style.cyan(&name(&message.provider));
             self.line(&format!("  feedback {provider}, {severity}: {first}"));
             for line in lines {
                 self.line(&format!("    {}", cut(line, TEXT_CHARS)));
@@ -357,6 +371,6 @@ fn question(asked: &Asked) -> String {
 fn charges(word: &str, charges: &[Charge]) -> String {
     let shown = charges.iter().filter(|charge| *charge.unit != *"calls");
     let shown: Vec<String> =
-        shown.map(|Charge { unit, amount }| format!("{amount} {unit}")).collect();
+        shown.map(|Charge { unit, amount }| format!("{} {}", name(amount), name(unit))).collect();
     if shown.is_empty() { String::new() } else { format!("{word}{}", shown.join(", ")) }
 }

@@ -1,11 +1,12 @@
 //! `guardc trace verify`: checks that traces are unchanged, and names the records that are not.
 
-use super::sources::{self, SessionTrace};
+use super::sources::{self, SHOWN, SessionTrace};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files;
 use crate::meter::Meter;
 use crate::term::{Console, TextOrJson, count};
 use guard_plan::encode::hash_text;
+use guard_plan::render::cut;
 use guard_trace::checkpoint::{Checkpoint, CheckpointError, InclusionProof};
 use guard_trace::sign::PublicKey;
 use guard_trace::verify::{Against, TraceFinding, TraceTrouble, VerifiedTrace, Watch};
@@ -83,7 +84,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     let report = ChainReport { found: &found, checked: &checked, lost, stores };
     match args.format {
         TextOrJson::Text => term.print(&report.text(term))?,
-        TextOrJson::Json => term.print(&format!("{:#}\n", report.json()))?,
+        TextOrJson::Json => term.data(&format!("{:#}\n", report.json()))?,
     }
     Ok(Exit::findings(!report.is_sound()))
 }
@@ -110,7 +111,7 @@ fn said(term: &Console, format: TextOrJson, doubt: &str) -> CommandResult {
         TextOrJson::Text => term.print(&format!("{} {doubt}\n", term.out.red("not sound:")))?,
         TextOrJson::Json => {
             let report = json!({ "sound": false, "doubt": doubt });
-            term.print(&format!("{report:#}\n"))?;
+            term.data(&format!("{report:#}\n"))?;
         }
     }
     Ok(Exit::Findings)
@@ -146,12 +147,16 @@ fn proof(args: &Args, path: &Path, signer: Option<&PublicKey>, term: &Console) -
     match args.format {
         TextOrJson::Text => {
             let good = term.out.green("proved:");
-            term.print(&format!("{good} record {seq} of session `{id}`\n{}\n", read.record))?;
+            term.print(&format!(
+                "{good} record {seq} of session `{}`\n{}\n",
+                cut(id, SHOWN),
+                read.record
+            ))?;
         }
         TextOrJson::Json => {
             let report =
                 json!({ "sound": true, "session": id, "record": seq, "line": read.record });
-            term.print(&format!("{report:#}\n"))?;
+            term.data(&format!("{report:#}\n"))?;
         }
     }
     Ok(Exit::Fine)
@@ -279,7 +284,7 @@ impl ChainReport<'_> {
             }
         }
         for id in &self.lost {
-            out += &format!("session `{id}` of the checkpoint is missing\n");
+            out += &format!("session `{}` of the checkpoint is missing\n", cut(id, SHOWN));
         }
         for wrong in &self.stores {
             out += &format!("{wrong}\n");

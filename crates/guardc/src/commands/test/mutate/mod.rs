@@ -80,10 +80,10 @@ pub fn run(args: &Args, inputs: &[InputText], config: &Config, term: &Console) -
         report.sort();
         report.print_to_stderr(term);
     }
-    term.print(&match args.format {
-        TestFormat::Json => as_json(&all),
-        _ => as_text(&all, term.out),
-    })?;
+    match args.format {
+        TestFormat::Json => term.data(&as_json(&all))?,
+        _ => term.print(&as_text(&all, term.out))?,
+    }
     let survives = all.iter().any(|guard| guard.count(MutantFate::Survives) > 0);
     Ok(Exit::findings(survives || report.failed()))
 }
