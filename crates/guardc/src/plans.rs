@@ -9,15 +9,27 @@ use guard_plan::{LoadedPlan, load};
 pub use guard_sdk::sources::is_plan;
 use std::path::Path;
 
+/// Returns the bytes of a compiled plan; `None` for a guard.
+fn compiled(path: &Path) -> Result<Option<Vec<u8>>, Failure> {
+    if path.as_os_str() == "-" {
+        return Ok(None);
+    }
+    let bytes = files::read_bytes(path).map_err(|why| files::unreadable(path, &why))?;
+    let named = path.extension().is_some_and(|ending| ending == "plan");
+    Ok((named || is_plan(&bytes)).then_some(bytes))
+}
+
+/// Returns true if a file is a plan, in either form, and not a guard.
+pub fn is_compiled(path: &Path) -> Result<bool, Failure> {
+    Ok(compiled(path)?.is_some())
+}
+
 /// Opens a guard or a plan. The errors of a guard are reported.
 pub fn open(path: &Path, term: &Console) -> Result<LoadedPlan, Failure> {
     let config = Config::of_file(path)?;
-    if path.as_os_str() != "-" {
-        let bytes = files::read_bytes(path).map_err(|why| files::unreadable(path, &why))?;
-        if is_plan(&bytes) || path.extension().is_some_and(|e| e == "plan") {
-            let bad = |why| Failure::new(format!("cannot load `{}`: {why}", files::display(path)));
-            return load(&bytes).map_err(bad);
-        }
+    if let Some(bytes) = compiled(path)? {
+        let bad = |why| Failure::new(format!("cannot load `{}`: {why}", files::display(path)));
+        return load(&bytes).map_err(bad);
     }
     let (output, _) = project::compile_one(path, &config, term)?;
     loaded(output.plan, output.sources)

@@ -62,10 +62,10 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         files::write_atomic(path, exported.text.as_bytes())?;
     }
     match args.format {
-        ExportFormat::Json => term.print(&json(args.host, &exported)?)?,
+        ExportFormat::Json => term.data(&json(args.host, &exported)?)?,
         ExportFormat::Text => {
             if path.is_none() {
-                term.print(&exported.text)?;
+                term.data(&exported.text)?;
             }
             term.note(text(args.host, &exported).trim_end());
         }
@@ -75,8 +75,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
 
 /// Returns the plan as it was lowered and the calls of the tests.
 fn opened(path: &Path, term: &Console) -> Result<(Plan, Vec<ExportExample>), Failure> {
-    let is_plan = path.extension().is_some_and(|ending| ending == "plan");
-    if is_plan {
+    if plans::is_compiled(path)? {
         return Ok((plans::open(path, term)?.plan().clone(), Vec::new()));
     }
     let (output, _) = project::compile_one(path, &Config::of_file(path)?, term)?;
