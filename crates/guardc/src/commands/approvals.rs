@@ -10,7 +10,8 @@ use guard_plan::time;
 use guard_sdk::approvals::{
     ApprovalLog, GrantExtent, Granted, PendingApproval, RequestState, instant,
 };
-use guard_sdk::{Guard, Storage, system_time};
+use guard_sdk::{Guard, Host, Session, Storage, system_time};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -150,18 +151,33 @@ fn resume(storage: &Storage, name: &str, plan: &Path, by: &str, role: &str) -> R
     let guard = Guard::from_file(plan)?;
     let open = || guard.session(name).storage(storage).open();
     let mut session = open_waiting(open, Instant::now() + PATIENCE).map_err(Failure::new)?;
-    // Only the opening record names the actor.
-    let first = session.records()?.first().and_then(|line| Record::parse(line).ok());
-    let actor = match first.map(|record| record.payload) {
-        Some(Payload::Open(open)) => open.actor,
-        _ => None,
-    };
-    if let Some(actor) = actor.filter(|actor| actor.trim().eq_ignore_ascii_case(by)) {
+    let actors = agents(&session, storage, name)?;
+    if let Some(actor) = actors.iter().find(|actor| actor.trim().eq_ignore_ascii_case(by)) {
         let message = format!("`{actor}` is the agent of this session and may not resume it");
         return Err(Failure::new(message));
     }
     session.resume(role, by)?;
     Ok(())
+}
+
+/// Returns the names of a session's agent: the one in the opening record, and those of its requests.
+fn agents(session: &Session<Host>, storage: &Storage, name: &str) -> Result<Vec<String>, Failure> {
+    let first = session.records()?.first().and_then(|line| Record::parse(line).ok());
+    let requests = storage.approvals()?.requests(Some(name))?;
+    let mut agents: Vec<String> =
+        requests.into_iter().filter_map(|request| request.actor).collect();
+    match first.map(|record| record.payload) {
+        Some(Payload::Open(open)) => agents.extend(open.actor.map(Cow::into_owned)),
+        // The opening record of a compacted session is gone. If nothing else names the agent, it
+        // could resume the session itself.
+        _ if agents.is_empty() => {
+            let message = format!("session `{name}` was compacted, and no record names its agent");
+            return Err(Failure::new(message)
+                .help("resume it in the host that opened it (`session.resume`)"));
+        }
+        _ => {}
+    }
+    Ok(agents)
 }
 
 /// Refuses to grant in a process that an agent has started: the asker may not grant.
@@ -183,7 +199,7 @@ fn list(approvals: &ApprovalLog, all: bool, json: bool, now: i64, term: &Console
     requests.retain(|request| all || request.waiting(now) == RequestState::Answer);
     if json {
         let requests: Vec<_> = requests.iter().map(|request| to_json(request, now)).collect();
-        term.print(&format!("{}\n", serde_json::json!({ "requests": requests })))?;
+        term.data(&format!("{}\n", serde_json::json!({ "requests": requests })))?;
         return Ok(Exit::Fine);
     }
     let lines: String = requests.iter().map(|request| line(request, now)).collect();
@@ -196,7 +212,8 @@ fn list(approvals: &ApprovalLog, all: bool, json: bool, now: i64, term: &Console
 fn line(request: &PendingApproval, now: i64) -> String {
     let PendingApproval { id, tool, args, session, .. } = request;
     let args = visible(&args.chars().take(120).collect::<String>());
-    format!("{id}  {}  {tool} {args}  (session {session})\n", state(request, now))
+    let (tool, session) = (visible(tool), visible(session));
+    format!("{id}  {}  {tool} {args}  (session {session})\n", visible(&state(request, now)))
 }
 
 /// Describes the state of a request.
@@ -210,8 +227,9 @@ fn state(request: &PendingApproval, now: i64) -> String {
 }
 
 fn shown(request: &PendingApproval, now: i64) -> String {
-    let mut out = format!("request  {}\nstate    {}\n", request.id, state(request, now));
-    let _ = writeln!(out, "session  {}", request.session);
+    let mut out = format!("request  {}\n", request.id);
+    let _ = writeln!(out, "state    {}", visible(&state(request, now)));
+    let _ = writeln!(out, "session  {}", visible(&request.session));
     if let Some(actor) = &request.actor {
         let _ = writeln!(out, "agent    {}", visible(actor));
     }
@@ -227,7 +245,7 @@ fn shown(request: &PendingApproval, now: i64) -> String {
         }
     }
     for grant in &request.grants {
-        let _ = writeln!(out, "grant    {}", granted(grant, now));
+        let _ = writeln!(out, "grant    {}", visible(&granted(grant, now)));
     }
     if let Some(answer) = &request.rejected {
         let _ = writeln!(out, "refusal  by {}: {}", visible(&answer.by), visible(&answer.reason));
