@@ -5,7 +5,7 @@ use super::Args;
 use crate::failure::Failure;
 use crate::files;
 use crate::term::Console;
-use guard_compiler::CompilerOutput;
+use guard_compiler::{CompilerOutput, SourceFile};
 use guard_plan::encode;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -28,8 +28,19 @@ const FINDINGS: &str = "findings\n";
 
 impl Cache {
     /// Returns the location of the report for these inputs.
-    pub fn new(folder: &Path, args: &Args, output: &CompilerOutput, term: &Console) -> Cache {
+    pub fn new(
+        folder: &Path,
+        args: &Args,
+        (output, files): (&CompilerOutput, &[SourceFile]),
+        warnings_as_errors: bool,
+        term: &Console,
+    ) -> Cache {
         let mut hash = Sha256::new();
+        // The tests begin the exploration, and comments accept warnings: both are in no plan.
+        for text in files.iter().flat_map(|file| [&file.path, &file.text]) {
+            hash.update(text.len().to_be_bytes());
+            hash.update(text);
+        }
         hash.update(env!("CARGO_PKG_VERSION"));
         hash.update(encode::to_bytes(&output.lowered, &output.sources));
         hash.update(encode::to_bytes(&output.plan, &output.sources));
@@ -38,13 +49,8 @@ impl Cache {
             "{:?}",
             properties.map(|checked| (&checked.claimed.properties, &checked.claimed.tools))
         ));
-        let options = (
-            args.format as u8,
-            args.require_proved,
-            args.warnings_as_errors,
-            args.depth,
-            args.states,
-        );
+        let options =
+            (args.format as u8, args.require_proved, warnings_as_errors, args.depth, args.states);
         hash.update(format!("{options:?} {}", term.out.on));
         let name: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         Cache { path: folder.join(name) }

@@ -80,9 +80,11 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     };
     // The answers of a solver are not cached.
     let kept = args.cache.as_deref().filter(|_| args.solver.is_none() && args.emit_smt.is_none());
-    let cache = kept.map(|folder| Cache::new(folder, args, output, term));
+    let hard = args.warnings_as_errors || config.warnings_as_errors;
+    let inputs = (output, compiled.shown.as_slice());
+    let cache = kept.map(|folder| Cache::new(folder, args, inputs, hard, term));
     if let Some(kept) = cache.as_ref().and_then(Cache::read) {
-        term.print(&kept.report)?;
+        print(args, &kept.report, term)?;
         return Ok(Exit::findings(kept.findings));
     }
     let open = smt::open_goals(&output.plan);
@@ -125,7 +127,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
     report.add(&compiled.shown, &compiled.compilation.diagnostics);
     let tried = tried(&verified, &compiled.compilation);
     report.add(&compiled.shown, &tried);
-    if args.warnings_as_errors || config.warnings_as_errors {
+    if hard {
         report.harden();
     }
     let unproved = output.verification.pairs.iter().any(|pair| {
@@ -151,7 +153,7 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
             return Ok(Exit::findings(findings));
         }
     };
-    term.print(&written)?;
+    print(args, &written, term)?;
     if let Some(cache) = cache.filter(|_| !interrupted) {
         cache.write(&written, findings)?;
     }
@@ -161,6 +163,11 @@ pub fn run(args: &Args, term: &Console) -> CommandResult {
         report.print_to_stderr(term);
     }
     Ok(Exit::findings(findings))
+}
+
+/// Writes a report on standard output.
+fn print(args: &Args, report: &str, term: &Console) -> Result<(), Failure> {
+    if args.format == FindingFormat::Text { term.print(report) } else { term.data(report) }
 }
 
 /// Returns the limits of the exploration, and how many times the usual ones they are.
