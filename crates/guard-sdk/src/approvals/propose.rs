@@ -9,7 +9,6 @@ use crate::arguments::read;
 use crate::recorded::Recorded;
 use crate::session::Session;
 use crate::{Proposed, SessionError};
-use guard_plan::json::Json;
 use guard_plan::plan::Millis;
 use guard_plan::record::{Payload, Record};
 use guard_runtime::World;
