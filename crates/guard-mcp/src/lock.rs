@@ -40,13 +40,13 @@ pub struct ToolLock {
     shared: SharedSchemas,
 }
 
-/// The state of a server's tool compared with the lock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The state of a server's tool compared with the lock, the worst last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LockState {
-    /// The definition is the accepted one.
-    Accepted,
     /// The tool is not in the lock.
     Unlocked,
+    /// The definition is the accepted one.
+    Accepted,
     /// Only its descriptions have changed.
     DescriptionChanged,
     /// The schemas or annotations have changed.

@@ -141,8 +141,8 @@ struct CallOnTheWay {
 enum CallStage {
     /// The call is new.
     Begun,
-    /// The server's tools are being compared with the lock.
-    Listing,
+    /// The server's tools are being compared with the lock. Contains the step that follows.
+    Listing(AfterList),
     /// The call is held until a call in flight is settled. Contains the reason.
     Held(String),
     /// A person was asked, by the request with this id.
@@ -153,6 +153,17 @@ enum CallStage {
     Cancelled,
     /// The server has asked for inputs. The client repeats the call, with this state.
     InputRequired(Option<Json>),
+}
+
+/// The step of a call for which the server's tools must be compared with the lock first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AfterList {
+    /// The gate decides the call.
+    Decide,
+    /// The gate decides the held call again.
+    DecideHeld,
+    /// The call, which is in flight, is sent to the server with its inputs.
+    SendInputs,
 }
 
 impl CallOnTheWay {
@@ -173,8 +184,13 @@ impl PendingRequest {
 }
 
 impl CallStage {
-    /// Returns true if the call is in flight in its session.
+    /// Returns true if the call is in flight in its session, so that it must be settled.
     fn in_flight(&self) -> bool {
+        self.was_sent() || *self == CallStage::Listing(AfterList::SendInputs)
+    }
+
+    /// Returns true if the server has the call, and nothing more is sent to it.
+    fn was_sent(&self) -> bool {
         matches!(self, CallStage::Forwarded | CallStage::Cancelled | CallStage::InputRequired(_))
     }
 }
@@ -206,7 +222,7 @@ impl<G: CallGate> McpProxy<G> {
 
     /// Returns true if a call is held, which may still go to the server.
     pub fn holds_calls(&self) -> bool {
-        let held = |call: &CallOnTheWay| !call.stage.in_flight();
+        let held = |call: &CallOnTheWay| !call.stage.was_sent();
         self.calls.values().any(held)
     }
 

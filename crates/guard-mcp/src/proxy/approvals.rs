@@ -1,6 +1,7 @@
 //! Questions to people, and repeated calls: with a person's answer, or with inputs for the server.
 
-use super::{CallOnTheWay, CallStage, McpLink, McpProxy, OwnRequest, ProxyOutput};
+use super::locked::LockCheck;
+use super::{AfterList, CallOnTheWay, CallStage, McpLink, McpProxy, OwnRequest, ProxyOutput};
 use crate::gate::{ApprovalQuestion, CallGate, PersonsAnswer};
 use crate::reply::{self, APPROVAL_INPUT};
 use crate::schema::{get, set};
@@ -86,7 +87,7 @@ impl<G: CallGate> McpProxy<G> {
             let given = get(params, "inputResponses").and_then(|inputs| inputs.get(APPROVAL_INPUT));
             return match given.and_then(answer) {
                 Some(answer) => self.answered(call, request, &answer),
-                None => self.begin(call),
+                None => self.decide(call, false),
             };
         }
         // An answer for one call must not admit another, so everything that the guard decided about
@@ -99,13 +100,24 @@ impl<G: CallGate> McpProxy<G> {
         };
         let Some(number) = self.calls.values().find(same).map(|known| known.guarded.number) else {
             // The call has not been allowed yet, so it is handled as a new call.
-            return self.begin(call);
+            return self.decide(call, false);
         };
         self.calls.remove(&number);
         // The call keeps its number, so that it is charged and settled once.
         call.guarded.number = number;
-        // The session may have changed while the client collected the inputs.
-        match self.gate.check_again(&call.guarded) {
+        call.deadline = self.now + self.options.wait;
+        self.send_inputs(call);
+    }
+
+    /// Sends a call in flight to the server with its inputs.
+    pub(super) fn send_inputs(&mut self, call: CallOnTheWay) {
+        // The tool and the session may have changed while the client collected the inputs.
+        let checked = match self.check_lock(&call) {
+            LockCheck::Fits => self.gate.check_again(&call.guarded),
+            LockCheck::Refused(why) => Err(why),
+            LockCheck::MustList => return self.list_first(call, AfterList::SendInputs),
+        };
+        match checked {
             Ok(()) => self.forward(call),
             Err(why) => {
                 self.settle_failed(&call);

@@ -1,31 +1,13 @@
 //! The handling of calls: decided, forwarded, held, settled, answered.
 
 use super::locked::LockCheck;
-use super::{CallOnTheWay, CallStage, McpProxy, PendingRequest, ProxyOutput};
+use super::{AfterList, CallOnTheWay, CallStage, McpProxy, PendingRequest, ProxyOutput};
 use crate::gate::{CallGate, GateAnswer, GuardedCall, GuardedEnding, SettledCall};
 use crate::reply;
 use guard_plan::json::Json;
 use guard_plan::naming;
 
 impl<G: CallGate> McpProxy<G> {
-    /// Decides a new call, after its tool was compared with the locked one.
-    pub(super) fn begin(&mut self, mut call: CallOnTheWay) {
-        if let Some(real) = self.real_name(&call.guarded.tool) {
-            let why = format!("`{}` is the guard's own name for `{real}`", call.guarded.tool);
-            return self.deny(&call, &why);
-        }
-        match self.check_lock(&call) {
-            LockCheck::Fits => self.decide(call, false),
-            LockCheck::Refused(why) => self.deny(&call, &why),
-            LockCheck::MustList => {
-                call.stage = CallStage::Listing;
-                call.deadline = self.now + self.options.wait;
-                self.list_tools(call.meta.as_ref());
-                self.insert(call);
-            }
-        }
-    }
-
     /// Returns the server's name of a tool that was called by its name in the guard. The server may
     /// have another tool with the guard's name.
     fn real_name(&self, name: &str) -> Option<String> {
@@ -36,8 +18,23 @@ impl<G: CallGate> McpProxy<G> {
         tools.iter().find(|tool| tool.name == name).map(|tool| tool.wire_name.clone())
     }
 
-    /// Asks the gate, and acts on its answer.
+    /// Compares the tool of a call with the locked one, asks the gate, and acts on its answer.
     pub(super) fn decide(&mut self, mut call: CallOnTheWay, held: bool) {
+        if let Some(real) = self.real_name(&call.guarded.tool) {
+            let why = format!("`{}` is the guard's own name for `{real}`", call.guarded.tool);
+            return self.deny(&call, &why);
+        }
+        // An allowed call is sent at once, so every decision, also a later one, needs a current
+        // comparison.
+        match self.check_lock(&call) {
+            LockCheck::Fits => {}
+            LockCheck::Refused(why) => return self.deny(&call, &why),
+            LockCheck::MustList if held => return self.list_first(call, AfterList::DecideHeld),
+            LockCheck::MustList => {
+                call.deadline = self.now + self.options.wait;
+                return self.list_first(call, AfterList::Decide);
+            }
+        }
         match self.gate.propose(&mut call.guarded, held) {
             GateAnswer::Allow => self.forward(call),
             GateAnswer::Served(result, feedback) => {
@@ -58,6 +55,27 @@ impl<G: CallGate> McpProxy<G> {
                 call.stage = CallStage::Held(why);
                 self.insert(call);
             }
+        }
+    }
+
+    /// Continues a call after the server has listed its tools.
+    pub(super) fn continue_listed(&mut self, call: CallOnTheWay) {
+        match call.stage {
+            CallStage::Listing(AfterList::SendInputs) => self.send_inputs(call),
+            CallStage::Listing(AfterList::DecideHeld) => self.decide(call, true),
+            _ => self.decide(call, false),
+        }
+    }
+
+    /// Denies a call whose tool could not be compared with the lock.
+    pub(super) fn deny_unlisted(&mut self, call: &CallOnTheWay, why: &str) {
+        let in_flight = call.stage.in_flight();
+        if in_flight {
+            self.settle_failed(call);
+        }
+        self.deny(call, why);
+        if in_flight {
+            self.release_held();
         }
     }
 
@@ -100,6 +118,10 @@ impl<G: CallGate> McpProxy<G> {
     pub(super) fn forget(&mut self, number: u64) {
         if let Some(call) = self.calls.remove(&number) {
             self.pending.remove(&call.key());
+            if call.stage.in_flight() {
+                self.settle_failed(&call);
+                self.release_held();
+            }
         }
     }
 
@@ -149,8 +171,8 @@ impl<G: CallGate> McpProxy<G> {
         let Some(call) = self.calls.remove(&number) else { return };
         match &call.stage {
             CallStage::Begun => self.deny(&call, "it was not decided in time"),
-            CallStage::Listing => {
-                self.deny(
+            CallStage::Listing(_) => {
+                self.deny_unlisted(
                     &call,
                     "the server did not list its tools in time to compare them with the lock",
                 );

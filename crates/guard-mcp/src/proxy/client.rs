@@ -217,7 +217,7 @@ impl<G: CallGate> McpProxy<G> {
             Ok(_) if given("inputResponses") || given("requestState") => {
                 self.call_again(call, params, json);
             }
-            Ok(_) => self.begin(call),
+            Ok(_) => self.decide(call, false),
         }
     }
 }

@@ -1,12 +1,15 @@
 //! The comparison of the server's tools with the lock: the tools are listed before the first call
 //! of a locked tool, and again after they change.
 
-use super::{CallOnTheWay, CallStage, DescriptionChange, McpProxy, OwnRequest};
+use super::{
+    AfterList, CallOnTheWay, CallStage, DescriptionChange, McpLink, McpProxy, OwnRequest,
+    ProxyOutput,
+};
 use crate::gate::CallGate;
 use crate::lock::LockState;
 use crate::reply::{self, object};
 use guard_plan::json::Json;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The maximum number of pages of a list that are read.
 const MAX_PAGES: usize = 1_000;
@@ -19,6 +22,8 @@ pub(super) struct ListedTools {
     complete: bool,
     /// True while pages are requested.
     asking: bool,
+    /// True if the tools have changed since the first page was requested.
+    outdated: bool,
     pages: usize,
     /// The tools whose change was already noted.
     noted: BTreeSet<String>,
@@ -61,18 +66,32 @@ impl<G: CallGate> McpProxy<G> {
         }
     }
 
-    /// Compares a page of the server's tools with the lock. Returns the names that may not be
-    /// called.
-    pub(super) fn compare(&mut self, tools: &[Json]) -> BTreeSet<String> {
+    /// Compares a page of a client's list with the lock. Returns the names that may not be called.
+    pub(super) fn compare_listed(&mut self, tools: &[Json]) -> BTreeSet<String> {
         let mut refused = BTreeSet::new();
+        for (name, state) in self.compare(tools) {
+            if !self.is_accepted(state) {
+                refused.insert(name.clone());
+            }
+            // The answer may be older than the list that is known, so it accepts no tool. It only
+            // shows that the tools must be listed again.
+            if self.listed.complete && self.listed.states.get(&name) != Some(&state) {
+                self.tools_changed();
+            }
+        }
+        refused
+    }
+
+    /// Compares a page of the server's tools with the lock. A tool that is listed twice has the
+    /// worse state.
+    fn compare(&mut self, tools: &[Json]) -> BTreeMap<String, LockState> {
+        let mut states = BTreeMap::new();
         for definition in tools {
             let Some(name) = definition.get("name").and_then(Json::as_str) else { continue };
             let Some(lock) = &self.options.lock else { continue };
             let state = lock.state(name, definition);
-            self.listed.states.insert(name.to_owned(), state);
-            if !self.is_accepted(state) {
-                refused.insert(name.to_owned());
-            }
+            let worst = states.entry(name.to_owned()).or_insert(state);
+            *worst = state.max(*worst);
             let told = match state {
                 LockState::DescriptionChanged => {
                     self.options.on_description != DescriptionChange::Ignore
@@ -83,21 +102,30 @@ impl<G: CallGate> McpProxy<G> {
                 self.note(changed(name, state));
             }
         }
-        refused
+        states
     }
 
-    /// Requests the server's tools, unless a request is in progress.
-    pub(super) fn list_tools(&mut self, meta: Option<&Json>) {
+    /// Lists the server's tools before the next step of a call.
+    pub(super) fn list_first(&mut self, mut call: CallOnTheWay, then: AfterList) {
+        // A request that is in progress serves this call too.
         if !self.listed.asking {
-            // States of an older list would accept tools that the server no longer has.
-            self.listed =
-                ListedTools { noted: std::mem::take(&mut self.listed.noted), ..Default::default() };
-            self.listed.asking = true;
-            self.ask_page(meta.map_or(Json::Null, own_meta), None);
+            // The exchange of the current line may be over before the one of a held call.
+            self.list_tools(call.link, call.meta.as_ref().map_or(Json::Null, own_meta));
         }
+        call.stage = CallStage::Listing(then);
+        self.insert(call);
     }
 
-    fn ask_page(&mut self, meta: Json, cursor: Option<Json>) {
+    /// Requests the first page of the server's tools.
+    fn list_tools(&mut self, link: McpLink, meta: Json) {
+        // States of an older list would accept tools that the server no longer has.
+        self.listed =
+            ListedTools { noted: std::mem::take(&mut self.listed.noted), ..Default::default() };
+        self.listed.asking = true;
+        self.ask_page(link, meta, None);
+    }
+
+    fn ask_page(&mut self, link: McpLink, meta: Json, cursor: Option<Json>) {
         let own = self.own_id();
         let mut params = Vec::new();
         if meta != Json::Null {
@@ -110,8 +138,8 @@ impl<G: CallGate> McpProxy<G> {
             ("method", Json::string("tools/list")),
             ("params", Json::Object(params)),
         ]);
-        self.own.insert(own, (self.link, OwnRequest::List(meta)));
-        self.send_to_server(&request);
+        self.own.insert(own, (link, OwnRequest::List(meta)));
+        self.out.push(ProxyOutput::ToServer(link, reply::line(&request)));
     }
 
     /// Processes a page of the server's tools, which this proxy has requested.
@@ -122,34 +150,49 @@ impl<G: CallGate> McpProxy<G> {
             return self
                 .not_listed("the server did not list its tools to compare them with the lock");
         };
-        self.compare(tools);
+        // Pages from before and after a change make no list, and this page may be either.
+        if self.listed.outdated {
+            return self.list_again(meta);
+        }
+        for (name, state) in self.compare(tools) {
+            let worst = self.listed.states.entry(name).or_insert(state);
+            *worst = state.max(*worst);
+        }
         self.listed.pages += 1;
         match result.and_then(|result| result.get("nextCursor")) {
             Some(cursor @ Json::String(_)) if self.listed.pages < MAX_PAGES => {
-                self.ask_page(meta, Some(cursor.clone()));
+                self.ask_page(self.link, meta, Some(cursor.clone()));
             }
             None | Some(Json::Null) => {
                 (self.listed.asking, self.listed.complete) = (false, true);
                 let waiting = self.listing_calls();
-                waiting.into_iter().for_each(|call| self.begin(call));
+                waiting.into_iter().for_each(|call| self.continue_listed(call));
             }
             Some(_) => self.not_listed("the server's list of tools has no end"),
+        }
+    }
+
+    /// Requests the list from its beginning, if a call still waits for it. A server whose tools
+    /// change without end is asked until the last call has waited too long.
+    fn list_again(&mut self, meta: Json) {
+        self.listed.asking = false;
+        if self.calls.values().any(is_listing) {
+            self.list_tools(self.link, meta);
         }
     }
 
     pub(super) fn not_listed(&mut self, why: &str) {
         self.listed.asking = false;
         let waiting = self.listing_calls();
-        waiting.iter().for_each(|call| self.deny(call, why));
+        waiting.iter().for_each(|call| self.deny_unlisted(call, why));
     }
 
     /// Takes the calls that wait for the list.
     fn listing_calls(&mut self) -> Vec<CallOnTheWay> {
-        let listing = |call: &CallOnTheWay| call.stage == CallStage::Listing;
         let numbers: Vec<u64> = self
             .calls
             .iter()
-            .filter(|(_, call)| listing(call))
+            .filter(|(_, call)| is_listing(call))
             .map(|(number, _)| *number)
             .collect();
         numbers.iter().filter_map(|number| self.calls.remove(number)).collect()
@@ -158,7 +201,12 @@ impl<G: CallGate> McpProxy<G> {
     /// Handles the server's notification that its tools have changed.
     pub(super) fn tools_changed(&mut self) {
         self.listed.complete = false;
+        self.listed.outdated = self.listed.asking;
     }
+}
+
+fn is_listing(call: &CallOnTheWay) -> bool {
+    matches!(call.stage, CallStage::Listing(_))
 }
 
 fn changed(tool: &str, state: LockState) -> String {

@@ -59,8 +59,8 @@ impl<G: CallGate> McpProxy<G> {
         }
         match self.pending.get(&self.key(&id)).copied() {
             Some(PendingRequest::Call(number)) => {
-                let in_flight = |call: &&CallOnTheWay| call.stage.in_flight();
-                if let Some(call) = self.calls.get(&number).filter(in_flight).cloned() {
+                let was_sent = |call: &&CallOnTheWay| call.stage.was_sent();
+                if let Some(call) = self.calls.get(&number).filter(was_sent).cloned() {
                     self.calls.remove(&number);
                     let settled = self.settle_failed(&call);
                     let text = format!("the server's answer {why}; the tool may have run");
@@ -134,8 +134,8 @@ impl<G: CallGate> McpProxy<G> {
             Some(PendingRequest::Call(number)) => {
                 // A server could answer a held call ahead of time, and its result would pass
                 // without a decision.
-                let forwarded = |call: &CallOnTheWay| call.stage.in_flight();
-                if self.calls.get(&number).is_some_and(forwarded)
+                let was_sent = |call: &CallOnTheWay| call.stage.was_sent();
+                if self.calls.get(&number).is_some_and(was_sent)
                     && let Some(mut call) = self.calls.remove(&number)
                 {
                     // A resumed stream is another exchange.
@@ -159,7 +159,7 @@ impl<G: CallGate> McpProxy<G> {
             return;
         };
         let refused = match result.get("tools") {
-            Some(Json::Array(tools)) => self.compare(tools),
+            Some(Json::Array(tools)) => self.compare_listed(tools),
             _ => BTreeSet::new(),
         };
         let mut is_shown = |name: &str| !refused.contains(name);
