@@ -3,7 +3,7 @@
 
 use crate::envelope::Members;
 use crate::fingerprint;
-use crate::vocabulary::{EventMeaning, Vocabulary};
+use crate::vocabulary::{EventMeaning, ShellResult, Vocabulary};
 use std::fmt;
 
 /// The first words of every reason for a blocked stop. They identify a reason that the host repeats
@@ -189,29 +189,40 @@ fn batch(
     calls.iter().map(entry).collect()
 }
 
-/// Returns the ending that a result shows. If the host reports failures as results, the failure is
-/// in the text of the result.
+/// Returns the ending that a result shows. If the host reports failed commands as results, the
+/// failure is in the text of the shell's result.
 fn ending(host: &Vocabulary, members: &Members<'_>) -> ToolEnding {
     let Some(text) = members.text("tool_response") else { return ToolEnding::Success(None) };
-    let Some(exit_status) = host.exit_status else {
+    let Some(shell) = host.shell_result else {
         return ToolEnding::Success(Some(text.to_owned()));
     };
+    // The texts of other tools are files and pages, whose lines state no ending.
+    let is_shell =
+        members.string("tool_name").is_ok_and(|name| name.as_deref() == Some(shell.tool));
     let failed = match serde_json::from_str::<serde_json::Value>(text) {
         Ok(response) => {
-            let error = &response["error"];
-            let shown = response["llmContent"].as_str().unwrap_or_default();
-            !error.is_null() || has_exit_status(shown, exit_status)
+            !response["error"].is_null() || (is_shell && command_failed(&shell, &response))
         }
         Err(_) => false,
     };
     if failed { ToolEnding::Failure } else { ToolEnding::Success(Some(text.to_owned())) }
 }
 
-/// Returns true if the last line with an exit status has another status than 0. The lines before it
-/// are output of the command.
-fn has_exit_status(shown: &str, label: &str) -> bool {
-    let status = shown.lines().rev().find_map(|line| line.strip_prefix(label));
-    status.is_some_and(|status| status.trim() != "0")
+/// Returns true if a result of the shell shows that the command failed, or did not run to its end.
+fn command_failed(shell: &ShellResult, response: &serde_json::Value) -> bool {
+    let shown = response["llmContent"].as_str().unwrap_or_default();
+    if shell.unfinished.iter().any(|beginning| shown.starts_with(beginning)) {
+        return true;
+    }
+    // A command can print such lines itself, so the output is cut off where the host repeats it.
+    // Otherwise the last line counts: only a success may be taken for a failure then.
+    let output = response["returnDisplay"].as_str().unwrap_or_default();
+    let after = shown.strip_prefix(shell.output).and_then(|rest| rest.strip_prefix(output));
+    let after = after.unwrap_or(shown);
+    shell.endings.iter().any(|(label, fine)| {
+        let status = after.lines().rev().find_map(|line| line.strip_prefix(label));
+        status.is_some_and(|status| !fine.contains(&status.trim()))
+    })
 }
 
 fn prompt(host: &Vocabulary, members: &Members<'_>) -> Result<EventAction, EventError> {

@@ -31,4 +31,4 @@ mod vocabulary;
 
 pub use answer::HookAnswer;
 pub use event::{EventAction, EventError, HookEvent, ToolCall, ToolEnding};
-pub use vocabulary::{AnswerForm, EventMeaning, TimeUnit, Vocabulary};
+pub use vocabulary::{AnswerForm, EventMeaning, ShellResult, TimeUnit, Vocabulary};

@@ -44,6 +44,20 @@ pub enum TimeUnit {
     Milliseconds,
 }
 
+/// The form in which a shell tool reports the ending of a command within its result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShellResult {
+    /// The name of the tool.
+    pub tool: &'static str,
+    /// The text before the output of the command.
+    pub output: &'static str,
+    /// The beginnings of the lines after the output that state the ending, each with its values for
+    /// a success.
+    pub endings: &'static [(&'static str, &'static [&'static str])],
+    /// The beginnings of the results of commands that did not run to their end.
+    pub unfinished: &'static [&'static str],
+}
+
 /// The properties of one host.
 #[derive(Debug)]
 pub struct Vocabulary {
@@ -55,9 +69,8 @@ pub struct Vocabulary {
     pub events: &'static [(&'static str, EventMeaning)],
     /// The member with the id of a call. Without one, calls are identified by tool and arguments.
     pub call_id: Option<&'static str>,
-    /// The text in a shell result that precedes a non-zero exit status, if the host reports
-    /// failures as results.
-    pub exit_status: Option<&'static str>,
+    /// The form of the results of the shell tool, if the host reports failed commands as results.
+    pub shell_result: Option<ShellResult>,
     /// The values of a prompt's `source` when the user typed it, if the host has such a member.
     pub prompt_source: Option<&'static [&'static str]>,
     /// The form of the answers.

@@ -21,7 +21,7 @@ pub(crate) const CLAUDE_CODE: Vocabulary = Vocabulary {
         ("SubagentStart", EventMeaning::Pass),
     ],
     call_id: Some("tool_use_id"),
-    exit_status: None,
+    shell_result: None,
     prompt_source: Some(&["user", "typed", "cli", "sdk"]),
     form: AnswerForm::Permission,
     registered: &[

@@ -21,7 +21,7 @@ pub(crate) const CODEX: Vocabulary = Vocabulary {
         ("Interrupt", EventMeaning::Pass),
     ],
     call_id: Some("tool_use_id"),
-    exit_status: None,
+    shell_result: None,
     prompt_source: None,
     form: AnswerForm::Permission,
     registered: &[

@@ -1,6 +1,6 @@
 //! Gemini CLI. Its calls have no ids, and its shell reports a failed command as a result.
 
-use crate::vocabulary::{AnswerForm, EventMeaning, TimeUnit, Vocabulary};
+use crate::vocabulary::{AnswerForm, EventMeaning, ShellResult, TimeUnit, Vocabulary};
 
 /// The events of Gemini CLI 0.61.
 pub(crate) const GEMINI: Vocabulary = Vocabulary {
@@ -20,7 +20,17 @@ pub(crate) const GEMINI: Vocabulary = Vocabulary {
         ("Notification", EventMeaning::Pass),
     ],
     call_id: None,
-    exit_status: Some("Exit Code: "),
+    shell_result: Some(ShellResult {
+        tool: "run_shell_command",
+        output: "Output: ",
+        endings: &[("Exit Code: ", &["0"]), ("Signal: ", &["0", "(none)"])],
+        // A command in the background can still fail.
+        unfinished: &[
+            "Command was cancelled",
+            "Command was automatically cancelled",
+            "Command moved to background",
+        ],
+    }),
     prompt_source: None,
     form: AnswerForm::Decision,
     registered: &[
