@@ -1,6 +1,6 @@
 //! Edits of a text at positions of its tree, in the existing layout of the text.
 
-use super::tree::{self, JsonNode};
+use super::tree::{self, JsonNode, comment_end};
 use super::{EditStep, SettingsError};
 use serde_json::Value;
 use std::ops::Range;
@@ -87,7 +87,7 @@ impl Editor {
             if rest.starts_with("//") {
                 at += rest.find('\n').unwrap_or(rest.len());
             } else if rest.starts_with("/*") {
-                at += rest.find("*/").map_or(rest.len(), |end| end + 2);
+                at += comment_end(rest).unwrap_or(rest.len());
             } else if rest.starts_with(',') {
                 return Some(at);
             } else if rest.starts_with([' ', '\t', '\r', '\n']) {
@@ -105,7 +105,7 @@ impl Editor {
         let line = &rest[..rest.find(['\n', '\r']).unwrap_or(rest.len())];
         let comment = line.trim_start();
         if comment.starts_with("//")
-            || (comment.starts_with("/*") && comment.trim_end().ends_with("*/"))
+            || (comment_end(comment).is_some() && comment.trim_end().ends_with("*/"))
         {
             from + line.trim_end().len()
         } else {

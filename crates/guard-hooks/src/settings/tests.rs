@@ -14,6 +14,8 @@ const TEXTS: &[&str] = &[
     "{\n\t\"a\": [1, 2,], // last\n}\n",
     "{\r\n    \"b\": {\"c\": null}\r\n}\r\n",
     "{\n  \"a\": 1 /* one */ // two\n  // three\n}\n",
+    "{\n  \"a\": 1, /*/ one\n  two */ /**/\n}\n",
+    "{\n  \"a\": 1 /*/, \"hooks\": 2 */\n}\n",
     "{\"hooks\": {}}",
     "{\n  \"hooks\": {\n    \"enabled\": true,\n    \"BeforeTool\": []\n  },\n  \"z\": \"é\"\n}\n",
     "{\n  \"hooks\": {\n    \"BeforeTool\": [\n      {\"matcher\": \"x\", \"hooks\": [{\"type\": \"command\", \"command\": \"other\"}]} // theirs\n    ]\n  }\n}\n",
@@ -110,4 +112,12 @@ fn the_layout_of_the_text_is_kept() {
     assert!(with.starts_with("{\n    \"theme\": \"dark\", // mine\n    \"list\": [1],\n    \"hooks\": {\n        \"SessionStart\": ["), "{with}");
     assert!(with.ends_with("]\n    }\n}\n"), "{with}");
     assert_eq!(uninstall(gemini(), &with).as_deref(), Ok(text));
+}
+
+#[test]
+fn a_star_does_not_begin_and_end_a_comment() {
+    let text = "{\"a\": 1 /*/, \"b\": 2 /**/}";
+    let node = super::tree::parse(text).expect(text);
+    assert_eq!(node.to_value(text), serde_json::json!({ "a": 1 }));
+    assert!(super::tree::parse("{} /*/").is_err(), "the comment has no end");
 }

@@ -90,6 +90,12 @@ pub fn parse(text: &str) -> Result<JsonNode, SettingsError> {
     if reader.at == text.len() { Ok(node) } else { Err(reader.wrong("the end of the text")) }
 }
 
+/// Returns the length of the comment `/* … */` at the beginning of a text, if it has an end. The
+/// star of the beginning is not a part of the end: `/*/` has none.
+pub(super) fn comment_end(text: &str) -> Option<usize> {
+    text.strip_prefix("/*")?.find("*/").map(|end| end + 4)
+}
+
 struct TreeReader<'t> {
     text: &'t str,
     at: usize,
@@ -122,8 +128,8 @@ impl TreeReader<'_> {
             if trimmed.starts_with("//") {
                 self.at += trimmed.find('\n').unwrap_or(trimmed.len());
             } else if trimmed.starts_with("/*") {
-                let end = trimmed.find("*/").ok_or_else(|| self.wrong("`*/`"))?;
-                self.at += end + 2;
+                let end = comment_end(trimmed).ok_or_else(|| self.wrong("`*/`"))?;
+                self.at += end;
             } else {
                 return Ok(());
             }
