@@ -77,27 +77,23 @@ fn walks(plan: &Plan, tool: &Tool, e: &Expr) -> Vec<(String, u64)> {
 fn decision(plan: &Plan, tool: &Tool) -> u64 {
     let cost = |e: &Expr| steps(plan, tool, e);
     let optional = |e: &Option<Expr>| e.as_ref().map_or(0, cost);
-    // A saturated sum exceeds the bound in any case.
-    let shows = |shows: &[Show]| shows.iter().map(|s| cost(&s.expr)).fold(0, u64::saturating_add);
+    let shows = |shows: &[Show]| total(shows.iter().map(|s| cost(&s.expr)));
     let message = |m: &Option<Message>| {
         let parts = m.iter().flat_map(|m| &m.parts);
-        parts
-            .map(|p| if let Part::Value(s) = p { cost(&s.expr) } else { 1 })
-            .fold(0, u64::saturating_add)
+        total(parts.map(|p| if let Part::Value(s) = p { cost(&s.expr) } else { 1 }))
     };
     let target = |t: &Target| {
-        t.path
-            .iter()
-            .map(|s| if let Step::Index(e) = s { cost(e) } else { 1 })
-            .fold(1, u64::saturating_add)
+        let path = t.path.iter().map(|s| if let Step::Index(e) = s { cost(e) } else { 1 });
+        total(path).saturating_add(1)
     };
-    let mut total: u64 = tool.params.len() as u64 + tool.limits.len() as u64 + 1;
-    let mut add = |n: u64| total = total.saturating_add(n);
+    let mut sum: u64 = tool.params.len() as u64 + tool.limits.len() as u64 + 1;
+    let mut add = |n: u64| sum = sum.saturating_add(n);
     for r in &tool.requires {
         add(optional(&r.when));
-        r.any_of
-            .iter()
-            .for_each(|a| add(a.key.iter().flat_map(|k| &k.values).map(cost).sum::<u64>() + 1));
+        r.any_of.iter().for_each(|a| {
+            add(1);
+            add(total(a.key.iter().flat_map(|k| &k.values).map(cost)));
+        });
     }
     tool.denies.iter().for_each(|d| {
         add(cost(&d.condition).saturating_add(message(&d.because)).saturating_add(shows(&d.shows)));
@@ -112,7 +108,8 @@ fn decision(plan: &Plan, tool: &Tool) -> u64 {
         // The inner collections are walked once for each element of the outer ones.
         add(e.ranges.iter().rev().fold(inner, |inner, range| {
             let root = (range.over.0.len() as u32).saturating_sub(1);
-            let walked = elements(plan, tool, &range.over, root).saturating_mul(inner + 1);
+            let walked =
+                elements(plan, tool, &range.over, root).saturating_mul(inner.saturating_add(1));
             walked.saturating_add(cost(&range.over))
         }))
     });
@@ -121,11 +118,18 @@ fn decision(plan: &Plan, tool: &Tool) -> u64 {
     }
     tool.gates().for_each(|gate| add(cost(&gate.when)));
     tool.approvals.iter().for_each(|a| {
-        let said = message(&a.because).saturating_add(shows(&a.shows));
-        add(said.saturating_add(1 + optional(&a.when)))
+        add(1);
+        add(message(&a.because).saturating_add(shows(&a.shows)));
+        add(optional(&a.when));
     });
     add(tool.ready.len() as u64 + tool.touches.len() as u64);
-    total
+    sum
+}
+
+/// Returns a sum. A cost that does not fit is the maximum, which exceeds every bound; a sum that
+/// wrapped around would not.
+fn total(costs: impl Iterator<Item = u64>) -> u64 {
+    costs.fold(0, u64::saturating_add)
 }
 
 /// Returns the number of elements that a `remove` from a list examines.
@@ -157,20 +161,19 @@ fn steps(plan: &Plan, tool: &Tool, e: &Expr) -> u64 {
 fn node_costs(plan: &Plan, tool: &Tool, e: &Expr) -> Vec<u64> {
     let mut costs: Vec<u64> = Vec::with_capacity(e.0.len());
     for node in &e.0 {
-        let mut total: u64 = 1;
+        let mut sum: u64 = 1;
         match node {
             Node::Quantified { over, body, .. } => {
                 let elements = over.iter().map(|o| elements(plan, tool, e, *o)).max().unwrap_or(0);
                 let walked = elements.saturating_mul(costs[*body as usize].saturating_add(1));
-                total = over
-                    .iter()
-                    .map(|o| costs[*o as usize])
-                    .fold(total.saturating_add(walked), u64::saturating_add);
+                let collections = total(over.iter().map(|o| costs[*o as usize]));
+                sum = sum.saturating_add(walked).saturating_add(collections);
             }
-            other => other
-                .for_each_child(&mut |child| total = total.saturating_add(costs[child as usize])),
+            other => {
+                other.for_each_child(&mut |child| sum = sum.saturating_add(costs[child as usize]))
+            }
         }
-        costs.push(total);
+        costs.push(sum);
     }
     costs
 }
@@ -200,8 +203,7 @@ fn elements(plan: &Plan, tool: &Tool, e: &Expr, node: u32) -> u64 {
             _ => bound(plan, type_at(plan, tool, e, node)),
         },
         Node::Call(Builtin::Joined, lists) => {
-            let each = lists.iter().map(|list| elements(plan, tool, e, *list));
-            each.fold(0, u64::saturating_add)
+            total(lists.iter().map(|list| elements(plan, tool, e, *list)))
         }
         _ => bound(plan, type_at(plan, tool, e, node)),
     }
