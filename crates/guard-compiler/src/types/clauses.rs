@@ -66,7 +66,9 @@ impl<'a> TypeChecker<'a, '_> {
 
     pub(super) fn tools(&mut self) {
         let governing = self.governing();
-        let establishing = establish::by_success(self.names);
+        let types =
+            establish::DeclaredTypes { program: &self.program, signatures: &self.signatures };
+        let establishing = establish::by_success(self.names, types);
         let mut limits: HashMap<Span, LimitId> = HashMap::new();
         let names = self.names;
         for (at, entry) in names.tools.items.iter().enumerate() {

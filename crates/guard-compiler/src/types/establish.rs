@@ -5,10 +5,11 @@
 //! establishes everything that follows if it does not fire. Clauses in shadow mode and conditional
 //! clauses establish nothing.
 
+use super::Signature;
 use super::governs::{Governing, Governs};
 use super::narrow;
 use super::scope::{ExprPlace, MissingMeaning, Scope};
-use crate::hir::{Field, Type};
+use crate::hir::{Field, Program, Type};
 use crate::names::Names;
 use guard_syntax::ast::{self, ClauseKind, EffectKind, ExprKind, Step};
 use std::collections::{HashMap, HashSet};
@@ -25,9 +26,70 @@ enum FilledStep<'a> {
     Parameter(&'a str),
 }
 
+/// The declared types, by which a place may be empty.
+#[derive(Clone, Copy)]
+pub(crate) struct DeclaredTypes<'p> {
+    pub program: &'p Program,
+    pub signatures: &'p [Signature],
+}
+
+impl<'p> DeclaredTypes<'p> {
+    /// Returns the type of a part of a value: a field, or an element.
+    fn part(self, whole: &'p Type, field: Option<&str>) -> Option<&'p Type> {
+        match (field, whole.required()) {
+            (Some(name), Type::Record(id)) => {
+                let fields = &self.program.records[*id].fields;
+                fields.iter().find(|field| field.name == name).map(|field| &field.ty)
+            }
+            (None, Type::Map(_, of, _) | Type::List(of, _)) => Some(of),
+            _ => None,
+        }
+    }
+
+    /// Returns the types on the way to a place, from the variable on.
+    fn along<'s>(
+        self,
+        names: &Names,
+        var: &str,
+        fields: impl Iterator<Item = Option<&'s str>>,
+    ) -> Vec<Option<&'p Type>> {
+        let mut ty = names.state.peek(var).map(|var| &self.program.state[var].ty);
+        let mut types = vec![ty];
+        for field in fields {
+            ty = ty.and_then(|whole| self.part(whole, field));
+            types.push(ty);
+        }
+        types
+    }
+
+    /// Returns the type of a parameter, of the result, or of a part of either. `tool` is `None` for
+    /// a clause of a policy, which several tools may share.
+    fn argument(self, value: &ast::Expr, tool: Option<(&ast::Tool, usize)>) -> Option<&'p Type> {
+        let (declared, at) = tool?;
+        let signature = self.signatures.get(at)?;
+        match &value.kind {
+            ExprKind::Name(name) if name == "result" => signature.returns.as_ref(),
+            ExprKind::Name(name) => {
+                // A `let` may hide the parameter.
+                let hides = |clause: &ast::Clause| matches!(clause.kind, ClauseKind::Let { .. });
+                let params = signature.params.iter();
+                let found = params.filter(|_| !declared.clauses.iter().any(hides));
+                found.into_iter().find(|param| param.name == *name).map(|param| &param.ty)
+            }
+            ExprKind::Field(whole, field) => {
+                self.part(self.argument(whole, tool)?, Some(&field.node))
+            }
+            _ => None,
+        }
+    }
+}
+
 /// Returns, for every tool, the places that its success fills and that nothing ever empties.
-pub(crate) fn by_success<'a>(names: &Names<'a>) -> HashMap<&'a str, Vec<Filled<'a>>> {
-    let emptied = emptied(names);
+pub(crate) fn by_success<'a>(
+    names: &Names<'a>,
+    types: DeclaredTypes<'_>,
+) -> HashMap<&'a str, Vec<Filled<'a>>> {
+    let emptied = Emptied::new(names, types);
     let mut filled = HashMap::new();
     for entry in &names.tools.items {
         let places: Vec<Filled> = entry
@@ -37,7 +99,7 @@ pub(crate) fn by_success<'a>(names: &Names<'a>) -> HashMap<&'a str, Vec<Filled<'
             .filter(|clause| !clause.shadow)
             .flat_map(written)
             .filter_map(|target| place(target, entry.decl))
-            .filter(|place| !emptied.has(place))
+            .filter(|place| !emptied.has(place, names, types))
             .collect();
         if !places.is_empty() {
             filled.insert(entry.name.node.as_str(), places);
@@ -62,34 +124,46 @@ fn written(clause: &ast::Clause) -> Vec<&ast::Target> {
 /// Variables that do not keep the values that a success filled.
 #[derive(Default)]
 struct Emptied<'a> {
-    /// The places that a clause deletes from, or sets to a value that may be missing.
+    /// The variables that a clause deletes from, or in which it sets a place to a value that may be
+    /// missing.
     places: HashSet<&'a str>,
-    /// The variables that a clause sets as a whole, which keeps no entry.
-    entries: HashSet<&'a str>,
+    /// The places that a clause sets: the variable, and the number of steps to the place.
+    set: HashSet<(&'a str, usize)>,
 }
 
-impl Emptied<'_> {
-    /// Returns true if something may empty a place.
-    fn has(&self, place: &Filled) -> bool {
-        let keyed = place.steps.iter().any(|step| matches!(step, FilledStep::Parameter(_)));
-        self.places.contains(place.var) || (keyed && self.entries.contains(place.var))
+impl<'a> Emptied<'a> {
+    fn new(names: &Names<'a>, types: DeclaredTypes<'_>) -> Self {
+        let mut emptied = Emptied::default();
+        for (at, entry) in names.tools.items.iter().enumerate() {
+            for clause in &entry.decl.clauses {
+                emptied.add(clause, Some((entry.decl, at)), names, types);
+            }
+        }
+        for clause in names.policies.items.iter().flat_map(|policy| &policy.decl.clauses) {
+            emptied.add(clause, None, names, types);
+        }
+        emptied
     }
-}
 
-fn emptied<'a>(names: &Names<'a>) -> Emptied<'a> {
-    let tools = names.tools.items.iter().flat_map(|t| &t.decl.clauses);
-    let policies = names.policies.items.iter().flat_map(|p| &p.decl.clauses);
-    let mut emptied = Emptied::default();
-    let mut set = |target: &'a ast::Target, value: Option<&ast::Expr>| {
-        let var = target.var.node.as_str();
-        if value.is_none_or(|value| may_empty(value, target)) {
-            emptied.places.insert(var);
-        }
-        if target.path.is_empty() {
-            emptied.entries.insert(var);
-        }
-    };
-    for clause in tools.chain(policies) {
+    fn add(
+        &mut self,
+        clause: &'a ast::Clause,
+        tool: Option<(&ast::Tool, usize)>,
+        names: &Names,
+        types: DeclaredTypes<'_>,
+    ) {
+        let mut set = |target: &'a ast::Target, value: Option<&ast::Expr>| {
+            let var = target.var.node.as_str();
+            let along = types.along(names, var, target.path.iter().map(field));
+            // Only an option can be set to a missing value.
+            let is_option = || along.last().is_none_or(|ty| ty.is_none_or(Type::is_option));
+            if value.is_none_or(|value| {
+                (target.path.is_empty() || is_option()) && may_be_missing(value, tool, types)
+            }) {
+                self.places.insert(var);
+            }
+            self.set.insert((var, target.path.len()));
+        };
         match &clause.kind {
             ClauseKind::Effect(effects) => {
                 for effect in effects {
@@ -104,13 +178,48 @@ fn emptied<'a>(names: &Names<'a>) -> Emptied<'a> {
             _ => {}
         }
     }
-    emptied
+
+    /// Returns true if something may empty a place.
+    fn has(&self, place: &Filled, names: &Names, types: DeclaredTypes<'_>) -> bool {
+        if self.places.contains(place.var) {
+            return true;
+        }
+        let fields = place.steps.iter().map(|step| match step {
+            FilledStep::Field(name) => Some(*name),
+            FilledStep::Parameter(_) => None,
+        });
+        let along = types.along(names, place.var, fields);
+        // A whole that is set keeps no entry, and no option within it.
+        (0..place.steps.len()).any(|step| {
+            let within = place.steps.iter().zip(&along[1..]).skip(step);
+            self.set.contains(&(place.var, step))
+                && within.into_iter().any(|(step, ty)| {
+                    matches!(step, FilledStep::Parameter(_)) || ty.is_none_or(Type::is_option)
+                })
+        })
+    }
 }
 
-/// Returns true if setting a variable as a whole to this value may leave the variable or its
-/// entries missing.
-fn may_empty(value: &ast::Expr, target: &ast::Target) -> bool {
-    matches!(value.kind, ExprKind::None) || (target.path.is_empty() && !is_present(value))
+/// Returns the field of a step; `None` for an element.
+fn field(step: &Step) -> Option<&str> {
+    match step {
+        Step::Field(name) => Some(&name.node),
+        Step::Index(_) => None,
+    }
+}
+
+/// Returns true if a value may be missing.
+fn may_be_missing(
+    value: &ast::Expr,
+    tool: Option<(&ast::Tool, usize)>,
+    types: DeclaredTypes<'_>,
+) -> bool {
+    let is_result = matches!(&value.kind, ExprKind::Name(name) if name == "result");
+    match types.argument(value, tool) {
+        Some(ty) => ty.is_option(),
+        // The result of a tool without `returns` may be null.
+        None => is_result || !is_present(value),
+    }
 }
 
 /// Returns true if a value cannot be missing, judged by its written expression.
