@@ -168,7 +168,8 @@ impl CaseDraws<'_> {
                 return Err((format!("`{name}` is not drawn yet"), Some(help)));
             }
         };
-        Ok(number + offset)
+        let sum = number.checked_add(offset);
+        sum.ok_or_else(|| (format!("`{text}` does not fit in 64 bits"), None))
     }
 
     fn in_range(&self, name: &str, range: &str) -> Result<i64, DrawProblem> {
@@ -208,6 +209,7 @@ mod tests {
         assert_eq!(bad("\n<<tol:a>>").line, 2);
         assert_eq!(bad("<<tol:a>>").help.as_deref(), Some("did you mean `tool`?"));
         assert!(bad("<<int:n>>").help.unwrap().contains("2..=9"));
+        assert!(bad("<<int:n 2..=9>> <<int:n+9223372036854775807>>").message.contains("64 bits"));
         assert!(bad("<<tool:a").message.contains("without"));
     }
 }
