@@ -44,7 +44,7 @@ fn summary(reports: &[(&AckReport, &str)], out: &mut String) {
         let name = escape(&report.adapter.name);
         let standing = escape(&super::standing(report).1);
         let AckReport { seed, version, suite, .. } = report;
-        let suite = format!("suite {version} <code>{suite}</code>");
+        let suite = format!("suite {} <code>{}</code>", escape(version), escape(suite));
         let _ = writeln!(out, "<p>{name}: {standing}. Seed {seed}, {suite}.</p>");
     }
 }
@@ -131,7 +131,7 @@ fn row(reports: &[(&AckReport, &str)], case: &CaseOutcome, out: &mut String) {
         case.tier,
         words.join(" "),
         escape(promise),
-        case.clause,
+        escape(&case.clause),
         escape(&case.name),
         escape(&case.claim)
     );
@@ -159,7 +159,7 @@ fn details(number: usize, report: &AckReport, command: &str, out: &mut String) {
             escape(&outcome.name),
             outcome.verdict.word(),
             escape(&outcome.claim),
-            outcome.clause,
+            escape(&outcome.clause),
             escape(promise)
         );
         found(outcome, out);

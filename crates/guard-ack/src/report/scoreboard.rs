@@ -1,6 +1,7 @@
 //! The scoreboard: a comparison of adapters, tier by tier. It does not depend on the time and place
 //! of the runs.
 
+use super::markdown::{code, plain};
 use super::tiers;
 use crate::run::AckReport;
 use std::fmt::Write as _;
@@ -13,8 +14,9 @@ pub fn scoreboard(reports: &[(&AckReport, &str)]) -> String {
     let _ = writeln!(
         out,
         "Cases passed, of all cases of a tier; what is missing was skipped, since the adapter does not declare it. A failure would be marked.\n\
-         Suite `{}`, seed {}.\n",
-        first.suite, first.seed
+         Suite {}, seed {}.\n",
+        code(&first.suite),
+        first.seed
     );
     let names: Vec<String> =
         tiers(first).iter().map(|tier| format!("{} {}", tier.number, tier.name)).collect();
@@ -37,8 +39,10 @@ pub fn scoreboard(reports: &[(&AckReport, &str)]) -> String {
             .collect();
         let _ = writeln!(
             out,
-            "| {}: `{command}` | {} | {} |",
-            report.adapter.name,
+            "| {}: {} | {} | {} |",
+            plain(&report.adapter.name),
+            // A table ends its cells even within code.
+            code(command).replace('|', "\\|"),
             cells.join(" | "),
             lacks.join(" ")
         );

@@ -3,6 +3,7 @@
 use super::{counts, findings, rerun, standing, tiers};
 use crate::clause;
 use crate::run::{AckReport, CaseOutcome, CaseVerdict};
+use guard_plan::builtin::is_hidden;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -94,7 +95,9 @@ pub fn text(report: &AckReport, command: &str) -> String {
         };
         let _ = writeln!(out, "Nothing was judged: the adapter declares {declares}.");
     }
-    out
+    // Names and logs come from adapters and files, and could steer the terminal.
+    let is_shown = |c: char| matches!(c, '\n' | '\t') || !(c.is_control() || is_hidden(c));
+    out.chars().map(|c| if is_shown(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
 }
 
 /// Returns the position of a finding in the report: by the first broken promise, in the order of

@@ -1,8 +1,13 @@
 //! Tests of reports: they are written, read again, and refused if they are incomplete.
 
+use guard_ack::case::CaseProblem;
 use guard_ack::protocol::Declared;
-use guard_ack::report::{Conformance, badge, diff, html, json, junit, markdown, standing, text};
-use guard_ack::{AckReport, AdapterTrouble, BrokenPromise, CaseOutcome, CaseVerdict, TroubleKind};
+use guard_ack::report::{
+    Conformance, badge, diff, html, json, junit, markdown, scoreboard, standing, text,
+};
+use guard_ack::{
+    AckReport, AdapterTrouble, BrokenPromise, CaseOutcome, CaseVerdict, TroubleKind, Unreadable,
+};
 
 fn report() -> AckReport {
     let outcome = |name: &str, verdict, known| CaseOutcome {
@@ -125,6 +130,46 @@ fn markup_is_escaped() {
     }
     assert!(markdown::markdown(&report, "./it").contains("run: `a` (<b>)"));
     assert!(badge::badge(&report).contains("does not conform: 3 findings"));
+}
+
+/// A report is read from a file that anybody may have written.
+#[test]
+fn no_text_of_a_report_is_markup() {
+    let mut hostile = report();
+    let bad = "`x`\n\n<script>alert(1)</script>| ![i](http://h/)\u{1b}[2J\u{202e}";
+    hostile.adapter.name = bad.into();
+    hostile.adapter.version = bad.into();
+    hostile.suite = bad.into();
+    hostile.version = bad.into();
+    for outcome in &mut hostile.outcomes {
+        outcome.name = format!("gate/{bad}");
+        outcome.clause = bad.into();
+        outcome.claim = bad.into();
+        outcome.hint = Some(bad.into());
+        if let CaseVerdict::Failed(broken) = &mut outcome.verdict {
+            let text = || bad.to_owned();
+            broken[0] =
+                BrokenPromise { clause: text(), at: text(), expected: text(), observed: text() };
+        }
+    }
+    let problem = CaseProblem { line: 1, message: bad.into(), help: Some(bad.into()) };
+    hostile.unreadable =
+        vec![Unreadable { name: bad.into(), file: bad.into(), problems: vec![problem] }];
+    let page = html::html(&[(&hostile, bad)]);
+    assert_eq!(page.matches("<script>").count(), 1, "only the script of the page");
+    let board = scoreboard::scoreboard(&[(&hostile, bad)]);
+    let cells = |row: &str| row.replace("\\|", "").matches('|').count();
+    let rows: Vec<usize> = board.lines().filter(|line| line.starts_with('|')).map(cells).collect();
+    assert_eq!(rows, vec![rows[0]; 3], "{board}");
+    for line in (markdown::markdown(&hostile, bad) + &board).lines() {
+        // Code may hold anything but its fence.
+        let text: String = line.split("``").step_by(2).collect();
+        assert!(!text.contains("<script"), "{line}");
+        // A line of markup is no Markdown.
+        assert!(line.starts_with("<details>") || !text.contains(" ![i]"), "{line}");
+    }
+    let text = text::text(&hostile, bad);
+    assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
 }
 
 /// A page has a section for each case, includes the script and the style, and lists the promises by
