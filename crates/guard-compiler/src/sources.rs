@@ -167,6 +167,12 @@ impl LoadedSources {
             }
         };
         if let Some(id) = self.files.iter().position(|file| file.path == path) {
+            // One would silently stand for the other, and its rules would be missing.
+            if self.bundled[id] != bundled {
+                let why = "a bundled library has this path too; rename the file";
+                self.diagnostics.push(errors::cannot_use(span, &path, why));
+                return None;
+            }
             if let Some(from) = open.iter().position(|o| o.id == id) {
                 let chain = open[from..].iter().map(|o| self.files[o.id].path.as_str());
                 self.diagnostics.push(errors::use_cycle(span, chain.chain([path.as_str()])));
