@@ -10,6 +10,9 @@ use std::collections::BTreeSet;
 /// The maximum number of patterns of one condition.
 const MAX_PATTERNS: usize = 200;
 
+/// The reason for a condition with more patterns.
+const TOO_MANY: &str = "too many cases";
+
 /// Calls of a tool for which a host may have a rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CallPattern {
@@ -82,7 +85,7 @@ impl ReadCondition {
         self.patterns.extend(other.patterns);
         self.missing.extend(other.missing);
         if self.patterns.len() > MAX_PATTERNS {
-            return ReadCondition::without("too many cases");
+            return ReadCondition::without(TOO_MANY);
         }
         self
     }
@@ -366,7 +369,10 @@ impl ConditionReader<'_> {
             (Node::And(a, b), true) | (Node::Or(a, b), false) => {
                 let left = self.beginnings(*a, each, truth, missing);
                 let right = self.beginnings(*b, each, truth, missing);
-                joined(&left, &right)
+                joined(&left, &right).unwrap_or_else(|| {
+                    missing.insert(TOO_MANY);
+                    BTreeSet::new()
+                })
             }
             (Node::Compare(CompareOp::Eq, a, b), true)
             | (Node::Compare(CompareOp::Ne, a, b), false) => self.begins(field(*a), &[*b], missing),
@@ -409,18 +415,25 @@ impl ConditionReader<'_> {
     }
 }
 
-/// Returns the beginnings that are in both sets.
-fn joined(left: &BTreeSet<Beginning>, right: &BTreeSet<Beginning>) -> BTreeSet<Beginning> {
+/// Returns the beginnings that are in both sets; `None` if there are too many.
+fn joined(left: &BTreeSet<Beginning>, right: &BTreeSet<Beginning>) -> Option<BTreeSet<Beginning>> {
     let same = |a: &Option<String>, b: &Option<String>| match (a, b) {
         (Some(a), Some(b)) if a != b => Err(()),
         (a, b) => Ok(a.clone().or_else(|| b.clone())),
     };
     let pairs = left.iter().flat_map(|a| right.iter().map(move |b| (a, b)));
-    let joined = pairs.filter_map(|(a, b)| {
-        let program = same(&a.program, &b.program).ok()?;
-        Some(Beginning { program, subcommand: same(&a.subcommand, &b.subcommand).ok()? })
-    });
-    joined.take(MAX_PATTERNS).collect()
+    let mut joined = BTreeSet::new();
+    for (a, b) in pairs {
+        if let (Ok(program), Ok(subcommand)) =
+            (same(&a.program, &b.program), same(&a.subcommand, &b.subcommand))
+        {
+            joined.insert(Beginning { program, subcommand });
+        }
+        if joined.len() > MAX_PATTERNS {
+            return None;
+        }
+    }
+    Some(joined)
 }
 
 /// Returns true if a shell and every host read a word as it is written.
