@@ -280,18 +280,23 @@ pub(crate) fn sed_parts(args: &[Word]) -> Sed {
     };
     let mut words = args.iter();
     let mut operands = Vec::new();
+    let mut after_operand = false;
     while let Some(word) = words.next() {
         let text = word.text.as_str();
         if !word.known || !text.starts_with('-') || text == "-" {
             operands.push(word.clone());
             continue;
         }
+        after_operand |= !operands.is_empty();
         if let Some(long) = text.strip_prefix("--") {
             match long.split_once('=').map_or((long, None), |(n, v)| (n, Some(v))) {
                 ("expression", Some(script)) => sed.scripts.push(word.part(script)),
                 ("expression", None) => sed.scripts.extend(words.next().cloned()),
                 ("file", Some(file)) => sed.script_files.push(word.part(file)),
-                ("in-place", _) => sed.in_place = true,
+                ("in-place", suffix) => {
+                    sed.in_place = true;
+                    sed.understood &= !suffix.is_some_and(|suffix| suffix.contains('/'));
+                }
                 (
                     "quiet" | "silent" | "regexp-extended" | "null-data" | "separate" | "posix"
                     | "sandbox" | "unbuffered" | "version" | "help" | "debug",
@@ -303,7 +308,7 @@ pub(crate) fn sed_parts(args: &[Word]) -> Sed {
             continue;
         }
         for (place, letter) in text.char_indices().skip(1) {
-            let rest = &text[place + 1..];
+            let rest = &text[place + letter.len_utf8()..];
             match letter {
                 'e' | 'f' => {
                     let value =
@@ -314,14 +319,18 @@ pub(crate) fn sed_parts(args: &[Word]) -> Sed {
                 }
                 'i' | 'I' => {
                     sed.in_place = true;
+                    // With a `/`, the suffix of the backup is a path.
+                    sed.understood &= !rest.contains('/');
                     break;
                 }
-                'l' => break,
                 'n' | 'r' | 'E' | 's' | 'u' | 'z' | 'a' => {}
                 _ => sed.understood = false,
             }
         }
     }
+    // Without permutation of options (BSD, `POSIXLY_CORRECT`), the first operand would be the script.
+    let script_given = |sed: &Sed| !sed.scripts.is_empty() || !sed.script_files.is_empty();
+    sed.understood &= !(after_operand && script_given(&sed));
     // On systems other than Linux, `-i` takes the next word, which is then empty.
     if sed.in_place && operands.first().is_some_and(|word| word.known() == Some("")) {
         operands.remove(0);
@@ -335,10 +344,14 @@ pub(crate) fn sed_parts(args: &[Word]) -> Sed {
 
 fn sed(raw: &mut Raw) {
     let sed = sed_parts(&raw.args);
-    let harmless = |word: &Word| word.known().is_some_and(scripts::sed_is_harmless);
+    // Text that ends with a backslash continues in the next script.
+    let scripts: Option<Vec<&str>> = sed.scripts.iter().map(Word::known).collect();
+    let harmless = scripts.is_some_and(|scripts| {
+        scripts.iter().all(|script| scripts::sed_is_harmless(script))
+            && scripts::sed_is_harmless(&scripts.join("\n"))
+    });
     let file = |word: &Word| word.known().is_some_and(|text| text != "-" && !is_device(text));
-    raw.known &=
-        sed.understood && sed.scripts.iter().all(harmless) && sed.script_files.iter().all(file);
+    raw.known &= sed.understood && harmless && sed.script_files.iter().all(file);
     raw.scripts.extend(sed.script_files);
 }
 

@@ -189,6 +189,27 @@ fn what_cannot_be_known_is_said_so() {
     }
 }
 
+/// Returns the lines of a list; `␤` stands for a new line.
+fn lines(list: &str) -> Vec<String> {
+    list.lines().filter(|line| !line.is_empty()).map(|line| line.replace('␤', "\n")).collect()
+}
+
+#[test]
+fn lines_that_hide_what_runs_are_uncertain() {
+    let is_certain = |line: &String| read(line, "/ws").iter().all(|command| command.known);
+    let wrong: Vec<_> =
+        lines(include_str!("tests/uncertain.txt")).into_iter().filter(is_certain).collect();
+    assert!(wrong.is_empty(), "these are certain:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn ordinary_lines_are_certain() {
+    let is_certain = |line: &String| read(line, "/ws").iter().all(|command| command.known);
+    let mut wrong = lines(include_str!("tests/certain.txt"));
+    wrong.retain(|line| !is_certain(line));
+    assert!(wrong.is_empty(), "these are uncertain:\n{}", wrong.join("\n"));
+}
+
 #[test]
 fn unreadable_texts_are_one_unknown_command() {
     for line in [
