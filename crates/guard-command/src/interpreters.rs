@@ -1,7 +1,7 @@
 //! Programs with a program in their words, and options that make a harmless program run another
 //! one.
 
-use crate::operands::split;
+use crate::operands::{OptionSet, first_operand, split};
 use crate::raw_commands::{InnerCommand, Raw, is_device, script};
 use crate::runs::{holds_substitution, is_harmless_value};
 use crate::scripts;
@@ -232,32 +232,26 @@ fn interpreted(interpreter: &Interpreter, raw: &mut Raw) {
 }
 
 fn awk(raw: &mut Raw) {
-    let split = split(&raw.args, "Fvf", &["--file", "--assign", "--field-separator"]);
-    let file: Vec<Word> = split.values_of(&["-f", "--file"]).cloned().collect();
-    let understood = split.options.iter().all(|option| {
-        matches!(
-            option.as_str(),
-            "-F" | "-v"
-                | "-f"
-                | "--file"
-                | "--assign"
-                | "--field-separator"
-                | "--version"
-                | "--posix"
-                | "--csv"
-        )
-    });
-    let program =
-        split.operands.first().map(|word| word.known().is_some_and(scripts::awk_is_harmless));
-    let harmless = match program {
-        _ if !file.is_empty() => {
-            file.iter().all(|word| word.known().is_some_and(|t| t != "-" && !is_device(t)))
-        }
-        Some(harmless) => harmless,
-        None => true,
+    let options = OptionSet {
+        values: "Fvf",
+        flags: "",
+        long_values: &["file", "assign", "field-separator"],
+        long_flags: &["version", "posix", "csv"],
     };
-    raw.known &= understood && harmless;
-    raw.scripts.extend(file);
+    // The first operand ends the options, so a `-f` after it names no program.
+    let Some(at) = first_operand(&raw.args, options) else {
+        raw.known = false;
+        return;
+    };
+    let split = split(&raw.args[..at], "Fvf", &["--file", "--assign", "--field-separator"]);
+    let files: Vec<Word> = split.values_of(&["-f", "--file"]).cloned().collect();
+    raw.known &= if files.is_empty() {
+        let program = raw.args.get(at);
+        program.is_none_or(|word| word.known().is_some_and(scripts::awk_is_harmless))
+    } else {
+        files.iter().all(|word| word.known().is_some_and(|text| text != "-" && !is_device(text)))
+    };
+    raw.scripts.extend(files);
 }
 
 /// The parts of a call of `sed`.
