@@ -27,7 +27,17 @@ fn kernel(text: &str) -> Kernel {
 /// Returns whether a guard allows a line, in a session of its own.
 fn allows(kernel: &Kernel, line: &str) -> bool {
     let text = line.replace('␤', "\n").replace('␍', "\r");
-    let arguments = Json::Object(vec![("command".into(), Json::String(text.into()))]);
+    allows_args(kernel, vec![("command".into(), Json::String(text.into()))])
+}
+
+/// Returns whether a guard allows a call with two lines.
+fn allows_both(kernel: &Kernel, command: &str, other: &str) -> bool {
+    let text = |name: &str, text: &str| (name.into(), Json::String(text.into()));
+    allows_args(kernel, vec![text("command", command), text("other", other)])
+}
+
+fn allows_args(kernel: &Kernel, arguments: Vec<(Box<str>, Json)>) -> bool {
+    let arguments = Json::Object(arguments);
     let session = kernel.open("s", 0, "/work/project").expect("a session");
     let args = Arguments::Read(&arguments);
     let proposal = Proposal { call: "c", tool: "bash", args, now: 0 };
@@ -80,6 +90,16 @@ fn unknown_commands_are_denied_unless_a_rule_asks() {
     for line in ["$x", "(", "./ls", "PATH=x ls", "ls | $x", "ls() { rm x; }; ls", "l?"] {
         assert!(!allows(&tool(listed), line), "{line}");
     }
+    let two = |rules: &str| {
+        kernel(&format!("guard t\n\ntool bash(command: command, other: command) {{{rules}}}\n"))
+    };
+    let other = "\n deny when (any d in commands(other): not d.certain or not d.literal) or any c in commands(command): c.program == \"dd\"\n";
+    assert!(!allows_both(&two(other), "$x", "ls"));
+    assert!(!allows_both(&two(other), "ls", "$x"));
+    assert!(allows_both(&two(other), "ls", "ls"));
+    let nested = "\n deny when any c in commands(command): any d in commands(other): not d.certain and not d.literal and c.program == \"dd\"\n";
+    assert!(!allows_both(&two(nested), "$x", "ls"));
+    assert!(allows_both(&two(nested), "ls", "$x"));
     let inside = "\n deny when any c in commands(command): not c.literal and false\n deny unless all c in commands(command): all f in c.removes: f within \"/\"\n";
     assert!(allows(&tool(inside), "rm x"));
     assert!(!allows(&tool(inside), "rm $x"));

@@ -114,15 +114,70 @@ impl TypeChecker<'_, '_> {
 
 /// Returns true if an expression reads this field of the commands in the parameter.
 pub(crate) fn reads_field(program: &hir::Program, e: &Expr, param: u32, name: &str) -> bool {
-    let mut of_param = false;
-    let mut reads = false;
-    e.walk(&mut |e| match &e.kind {
-        ExprKind::Call(Builtin::Commands, args) => args[0].walk(&mut |e| {
-            of_param |= matches!(&e.kind, ExprKind::Param(at) if *at == param);
-        }),
-        _ => reads |= field_of(program, e) == Some(name),
-    });
-    of_param && reads
+    FieldSearch { program, param, name, elements: Vec::new() }.is_in(e)
+}
+
+/// A search for reads of one field of the commands in one parameter.
+struct FieldSearch<'p> {
+    program: &'p hir::Program,
+    param: u32,
+    name: &'p str,
+    /// The locals of the enclosing quantifiers, each with whether the parameter's commands are all
+    /// that it can hold.
+    elements: Vec<(u32, bool)>,
+}
+
+impl FieldSearch<'_> {
+    fn is_in(&mut self, e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::Quantified { over, binders, body, .. } => {
+                if over.iter().any(|over| self.is_in(over)) {
+                    return true;
+                }
+                let sources: Vec<bool> = over.iter().map(|over| self.is_of_param(over)).collect();
+                let outer = self.elements.len();
+                for (at, local) in binders.iter().enumerate() {
+                    let of_param = if binders.len() == sources.len() {
+                        sources[at]
+                    } else {
+                        sources.iter().all(|of_param| *of_param)
+                    };
+                    self.elements.push((*local, of_param));
+                }
+                let found = self.is_in(body);
+                self.elements.truncate(outer);
+                found
+            }
+            ExprKind::Field(of, _) if field_of(self.program, e) == Some(self.name) => {
+                self.is_of_param(of)
+            }
+            _ => e.children().into_iter().any(|child| self.is_in(child)),
+        }
+    }
+
+    /// Returns true if a value comes from the commands of the parameter, and of no other text.
+    fn is_of_param(&self, e: &Expr) -> bool {
+        let (mut of_param, mut of_other) = (false, false);
+        e.walk(&mut |e| {
+            let source = match &e.kind {
+                ExprKind::Call(Builtin::Commands, args) => Some(self.mentions_param(&args[0])),
+                ExprKind::Local(local) => {
+                    let bound = self.elements.iter().rev().find(|(known, _)| known == local);
+                    bound.map(|(_, of_param)| *of_param)
+                }
+                _ => None,
+            };
+            of_param |= source == Some(true);
+            of_other |= source == Some(false);
+        });
+        of_param && !of_other
+    }
+
+    fn mentions_param(&self, e: &Expr) -> bool {
+        let mut found = false;
+        e.walk(&mut |e| found |= matches!(&e.kind, ExprKind::Param(at) if *at == self.param));
+        found
+    }
 }
 
 /// Returns the name of the field of a simple command that an expression reads.
