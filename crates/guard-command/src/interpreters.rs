@@ -1,9 +1,13 @@
 //! Programs with a program in their words, and options that make a harmless program run another
 //! one.
 
+mod listeners;
+mod make;
+
+pub(crate) use listeners::{accepts_input, behind_pipe};
+
 use crate::operands::{OptionSet, first_operand, split};
 use crate::raw_commands::{InnerCommand, Raw, is_device, script};
-use crate::runs::{holds_substitution, is_harmless_value};
 use crate::scripts;
 use crate::word::Word;
 
@@ -78,7 +82,7 @@ const HAZARDS: &[(&str, &[&str])] = &[
     ),
     ("make", &["--eval", "-E"]),
     ("gmake", &["--eval", "-E"]),
-    ("rsync", &["-e", "--rsh", "--rsync-path"]),
+    ("rsync", &["-e", "--rsh", "--rsync-path", "--daemon", "--config"]),
     ("sort", &["--compress-program"]),
     ("split", &["--filter"]),
     ("man", &["-P", "--pager", "-H", "--html"]),
@@ -105,18 +109,6 @@ const HAZARDS: &[(&str, &[&str])] = &[
     ("mix", &["-e", "--eval"]),
 ];
 
-/// Programs that run, or could run, the text on their standard input.
-const LISTENERS: &[&str] = &[
-    "bun", "clj", "clojure", "dc", "deno", "duckdb", "ed", "erl", "ex", "ftp", "gdb", "ghci",
-    "iex", "jshell", "lein", "lldb", "mariadb", "mix", "mysql", "psql", "rails", "sbt", "sftp",
-    "sqlite3", "swift", "telnet", "vi", "vim",
-];
-
-/// Handles a command after a pipe: if the program runs its standard input, it is unknown what runs.
-pub(crate) fn behind_pipe(raw: &mut Raw) {
-    raw.known &= !raw.name().is_some_and(|name| LISTENERS.contains(&name));
-}
-
 /// Finds programs in the words of interpreters, and options that run other programs.
 pub(crate) fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
     // Versions are part of names: `python3.12`.
@@ -124,18 +116,14 @@ pub(crate) fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>) 
     if let Some(interpreter) = INTERPRETERS.iter().find(|known| known.names.contains(&bare)) {
         return interpreted(interpreter, raw);
     }
+    listeners::inspect(name, raw);
     match name {
         "awk" | "gawk" | "mawk" | "nawk" => awk(raw),
         "sed" | "gsed" => sed(raw),
         "git" => crate::roles::git(raw, inner),
-        "make" | "gmake" => make(raw),
+        "make" | "gmake" => make::make(raw),
         "cmake" if raw.args.first().is_some_and(|word| word.text == "-E") => {
             inner.push(InnerCommand::Words(raw.args[1..].to_vec()));
-        }
-        "sqlite3" | "psql" | "mysql" | "mariadb" | "duckdb" => database(raw),
-        "dc" => {
-            let mut texts = raw.args.iter().chain(&raw.input);
-            raw.known &= texts.all(|word| word.known && !word.text.contains('!'));
         }
         "erl" => raw.known &= raw.args.iter().all(|word| word.text == "-version"),
         "rails" if raw.args.first().is_some_and(|w| matches!(w.text.as_str(), "runner" | "r")) => {
@@ -347,75 +335,4 @@ fn sed(raw: &mut Raw) {
     let file = |word: &Word| word.known().is_some_and(|text| text != "-" && !is_device(text));
     raw.known &= sed.understood && harmless && sed.script_files.iter().all(file);
     raw.scripts.extend(sed.script_files);
-}
-
-/// Returns true if a variable of `make` names no program, or a usual one.
-fn harmless_tool(name: &str, value: &str) -> bool {
-    let tools =
-        ["CC", "CXX", "CPP", "LD", "AR", "AS", "FC", "RM", "YACC", "LEX", "RANLIB", "STRIP"];
-    let name = name.trim_end_matches([':', '?', '+']);
-    !tools.contains(&name) || is_harmless_value(value)
-}
-
-/// Handles `make`, whose variables reach the shells of its recipes.
-fn make(raw: &mut Raw) {
-    for word in &raw.args {
-        let Some((name, value)) =
-            word.text.split_once('=').filter(|(name, _)| !name.starts_with('-'))
-        else {
-            continue;
-        };
-        let shell = matches!(
-            name.trim_end_matches([':', '?', '+']),
-            "SHELL" | ".SHELLFLAGS" | "MAKEFLAGS" | "MAKE" | "MAKEFILES"
-        );
-        raw.known &= word.known
-            && !shell
-            && harmless_tool(name, value)
-            && !value.contains([';', '|', '&', '`', '$', '<', '>', '(', ')', '\n']);
-    }
-    let split = split(&raw.args, "fCIjlo", &["--file", "--makefile", "--directory"]);
-    let files: Vec<Word> = split.values_of(&["-f", "--file", "--makefile"]).cloned().collect();
-    raw.known &=
-        files.iter().all(|word| word.known().is_some_and(|text| text != "-" && !is_device(text)));
-    raw.scripts.extend(files);
-}
-
-/// Handles databases whose shells run commands or write files.
-fn database(raw: &mut Raw) {
-    let texts = raw.args.iter().chain(&raw.input);
-    for word in texts {
-        let text = word.text.to_lowercase();
-        let runs = [
-            ".shell",
-            ".system",
-            ".sh",
-            ".import",
-            ".load",
-            ".output",
-            ".once",
-            ".excel",
-            ".read",
-            "load_extension",
-            "writefile",
-            "edit(",
-            "fts3_tokenizer",
-            "\\!",
-            "\\o",
-            "\\g",
-            "\\w",
-            "\\copy",
-            "\\i",
-            "\\setenv",
-            "program",
-            "system",
-            "pager",
-            "outfile",
-            "dumpfile",
-            "copy ",
-        ];
-        raw.known &= word.known
-            && !runs.iter().any(|part| text.contains(part))
-            && !holds_substitution(&text);
-    }
 }

@@ -176,7 +176,7 @@ pub(crate) fn emit(mut raw: Raw, found: &mut FoundCommands, depth: usize) -> Rea
 pub(crate) fn fed(raw: &Raw, found: &mut FoundCommands, depth: usize) -> Read<bool> {
     match raw.input.as_ref().and_then(Word::known) {
         Some(source) if raw.waits => text(source, found, depth + 1).map(|()| true),
-        _ => Ok(raw.known),
+        _ => Ok(raw.known && interpreters::accepts_input(raw)),
     }
 }
 
@@ -230,7 +230,12 @@ fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>, found: &mut
     match name {
         "eval" => raw.known &= joined(&raw.args.clone(), inner),
         "trap" => trap(raw, inner),
-        "." | "source" => script(raw, 0),
+        "." | "source" => {
+            let dashes = usize::from(first_text(raw) == Some("--"));
+            let is_option = raw.args.get(dashes).is_some_and(|word| word.text.starts_with('-'));
+            raw.known &= dashes == 1 || !is_option;
+            script(raw, dashes)
+        }
         "watch" => {
             let options = OptionSet {
                 values: "nq",
@@ -357,7 +362,8 @@ fn joined(words: &[Word], inner: &mut Vec<InnerCommand>) -> bool {
 }
 
 fn trap(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
-    match raw.args.first().map(|word| (word.known(), raw.args.len())) {
+    let args = &raw.args[usize::from(first_text(raw) == Some("--"))..];
+    match args.first().map(|word| (word.known(), args.len())) {
         None | Some((Some("-" | "" | "-l" | "-p"), _)) => {}
         Some((Some(source), count)) if count > 1 => {
             inner.push(InnerCommand::Text(source.to_owned()))
@@ -369,7 +375,8 @@ fn trap(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
 
 fn ssh(raw: &mut Raw, inner: &mut Vec<InnerCommand>, found: &mut FoundCommands) {
     let options = OptionSet {
-        values: "bcDEeFIiJLlmOpQRSWw",
+        // A file of `-F` or `-I` could run a program, and `-E` writes a log.
+        values: "bcDeiJLlmOpQRSWw",
         flags: "46AaCfGgKkMNnqsTtVvXxYy",
         ..OptionSet::default()
     };
