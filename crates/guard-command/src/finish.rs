@@ -82,7 +82,7 @@ impl CommandContext {
         if !name.contains('/') && !word.home {
             return ShellText::Known(name.to_owned());
         }
-        let all = files(std::slice::from_ref(word), folders);
+        let all = files([word], folders);
         // The command may run in several folders, and then the path stands for several programs.
         let [ShellText::Known(path)] = all.as_slice() else {
             return ShellText::Unknown(name.to_owned());
@@ -97,10 +97,18 @@ impl CommandContext {
 
     /// Returns true if the command runs a file that the same text writes.
     fn runs_written(&self, raw: &Raw, program: &ShellText) -> bool {
-        let scripts = files(&raw.scripts, &raw.folders);
-        let local = program.known().and_then(|program| program.strip_prefix("./"));
-        let program = local.map(|local| ShellText::Known(paths::join(&self.base, local)));
-        let program = program.or_else(|| raw.program.as_ref().map(text));
+        let mut scripts = files(&raw.scripts, &raw.folders);
+        // The text writes the file under its path, however the program is spelled.
+        let is_path = |word: &&Word| word.home || word.text.contains('/');
+        scripts.extend(files(raw.program.iter().filter(is_path), &raw.folders));
+        let replaces = |file: &String| {
+            let bare = paths::bare_name(file);
+            bare != file && program.known() == Some(bare)
+                || paths::bare_name(&format!("{file}/x")) == "x"
+        };
+        if self.written.iter().any(replaces) {
+            return true;
+        }
         // The commands that these programs run are in a file.
         let recipes: &[&str] = match raw.name().unwrap_or_default() {
             "make" | "gmake" => &["Makefile", "makefile", "GNUmakefile"],
@@ -115,7 +123,7 @@ impl CommandContext {
         if self.written.iter().any(is_recipe) {
             return true;
         }
-        let mut run = scripts.iter().chain(&program).filter_map(ShellText::known);
+        let mut run = scripts.iter().filter_map(ShellText::known);
         run.any(|file| {
             self.written
                 .iter()
@@ -139,7 +147,7 @@ fn text(word: &Word) -> ShellText {
 }
 
 /// Returns the absolute paths of files, in every folder in which the command may run.
-fn files(words: &[Word], folders: &Folders) -> Vec<ShellText> {
+fn files<'w>(words: impl IntoIterator<Item = &'w Word>, folders: &Folders) -> Vec<ShellText> {
     let mut out = Vec::new();
     for word in words {
         let unknown = || ShellText::Unknown(word.text.clone());
