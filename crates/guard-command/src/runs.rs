@@ -3,7 +3,10 @@
 
 mod variables;
 
-pub(crate) use variables::{harmless_assignment, holds_substitution, is_harmless_value};
+pub(crate) use variables::{
+    harmless_assignment, harmless_make_variable, holds_substitution, is_harmless_value,
+    is_sensitive,
+};
 
 use crate::grammar::text;
 use crate::operands::{OptionSet, first_operand};

@@ -96,7 +96,7 @@ impl ShellReader<'_, '_> {
         }
         let name = self.word()?;
         let name = name.known().filter(|name| is_name(name)).ok_or(UnreadableText)?.to_owned();
-        self.found.tainted |= runs::is_dangerous(&name);
+        self.found.tainted |= runs::is_sensitive(&name);
         self.skip_lines()?;
         let mut values = None;
         if self.starts("in") && self.peek_at(2).is_none_or(ends_word) {

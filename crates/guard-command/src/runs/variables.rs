@@ -1,84 +1,17 @@
 //! Environment variables that affect what runs, and their harmless values.
 
+mod flags;
+mod names;
+
 use super::is_dangerous;
 use crate::raw_commands::{FoundCommands, Raw};
 use crate::word::{Word, is_name};
 
-/// Returns true for variables whose value some program runs as a command.
-fn is_command_variable(name: &str) -> bool {
-    matches!(
-        name,
-        "GIT_SSH"
-            | "GIT_DIR"
-            | "GIT_WORK_TREE"
-            | "GIT_SSH_COMMAND"
-            | "GIT_EXEC_PATH"
-            | "GIT_PROXY_COMMAND"
-            | "GIT_EXTERNAL_DIFF"
-            | "GIT_ASKPASS"
-            | "SSH_ASKPASS"
-            | "GIT_EDITOR"
-            | "GIT_PAGER"
-            | "GIT_SEQUENCE_EDITOR"
-            | "GIT_TEMPLATE_DIR"
-            | "EDITOR"
-            | "VISUAL"
-            | "PAGER"
-            | "MANPAGER"
-            | "BROWSER"
-            | "LESSOPEN"
-            | "LESSCLOSE"
-            | "FCEDIT"
-            | "SUDO_ASKPASS"
-            | "RSYNC_RSH"
-            | "CVS_RSH"
-            | "TAR_OPTIONS"
-            | "PERL5OPT"
-            | "PERL5DB"
-            | "RUBYOPT"
-            | "NODE_OPTIONS"
-            | "MAKEFLAGS"
-            | "GNUMAKEFLAGS"
-            | "MFLAGS"
-            | "MAKEFILES"
-            | "GOFLAGS"
-            | "JAVA_TOOL_OPTIONS"
-            | "_JAVA_OPTIONS"
-            | "JDK_JAVA_OPTIONS"
-            | "PYTHONSTARTUP"
-            | "PYTHONINSPECT"
-            | "PYTHONBREAKPOINT"
-            | "PYTHONWARNINGS"
-            | "PYTHONHOME"
-            | "RUSTC"
-            | "RUSTC_WRAPPER"
-            | "RUSTC_WORKSPACE_WRAPPER"
-            | "RUSTDOC"
-            | "CC"
-            | "CXX"
-            | "LD"
-            | "AR"
-            | "AWKPATH"
-            | "RIPGREP_CONFIG_PATH"
-            | "CURL_HOME"
-            | "WGETRC"
-            | "INPUTRC"
-            | "TERMINFO"
-            | "PSQLRC"
-            | "GCC_EXEC_PREFIX"
-            | "COMPILER_PATH"
-            | "GREP_OPTIONS"
-            | "BAT_PAGER"
-            | "DELTA_PAGER"
-    ) || (name.starts_with("CARGO_")
-        && (name.ends_with("RUNNER")
-            || name.ends_with("LINKER")
-            || name.ends_with("WRAPPER")
-            || name.ends_with("RUSTC")))
-}
-
 /// Returns true for harmless values of such variables.
 pub(crate) fn is_harmless_value(value: &str) -> bool {
+    // A number, or a version as in `gcc-13`.
+    let value = value.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let value = value.trim_end_matches('-');
     let plain = matches!(
         value,
         "" | "true"
@@ -89,8 +22,6 @@ pub(crate) fn is_harmless_value(value: &str) -> bool {
             | "vi"
             | "vim"
             | "nano"
-            | "0"
-            | "1"
             | "echo"
             | "gcc"
             | "g++"
@@ -106,8 +37,17 @@ pub(crate) fn is_harmless_value(value: &str) -> bool {
             | "sccache"
             | "ccache"
             | "rustc"
+            | "python"
+            | "make"
+            | "ninja"
             | "ignore"
             | "default"
+            | "error"
+            | "false"
+            | "never"
+            | "stable"
+            | "beta"
+            | "nightly"
             | "-s"
             | "--silent"
             | "-mod=mod"
@@ -169,7 +109,34 @@ pub(crate) fn harmless_assignment(name: &str, value: &Word, found: &mut FoundCom
     if value.known && holds_substitution(&value.text) {
         return false;
     }
-    !is_command_variable(name) || value.known().is_some_and(is_harmless_value)
+    is_harmless_variable(name, value, &found.base)
+}
+
+/// Returns true if no program runs, loads or obeys what this value names.
+fn is_harmless_variable(name: &str, value: &Word, base: &str) -> bool {
+    if flags::is_code_path(name) {
+        return !value.home && flags::is_inside_path(name, &value.text, base);
+    }
+    // It changes where the options of programs end.
+    if name == "POSIXLY_CORRECT" {
+        return false;
+    }
+    let known = value.known();
+    match known.and_then(|value| flags::are_harmless_flags(name, value)) {
+        Some(harmless) => harmless,
+        None if known.is_none() && flags::are_harmless_flags(name, "").is_some() => false,
+        None => !names::is_sensitive(name) || known.is_some_and(is_harmless_value),
+    }
+}
+
+/// Returns true if a variable of `make`, which its recipes inherit, runs and loads nothing.
+pub(crate) fn harmless_make_variable(name: &str, value: &Word) -> bool {
+    !is_dangerous(name) && is_harmless_variable(name, value, "")
+}
+
+/// Returns true for variables that must not get an unknown value.
+pub(crate) fn is_sensitive(name: &str) -> bool {
+    is_dangerous(name) || !is_harmless_variable(name, &Word::unknown("$"), "")
 }
 
 /// Handles builtins that set variables by their words.
@@ -200,7 +167,8 @@ pub(super) fn changed_by(name: &str, raw: &mut Raw, found: &mut FoundCommands) {
             raw.known &= harmless_assignment(variable, &value, found);
             raw.assigns.push((variable.to_owned(), value));
         }
-        if names && is_dangerous(variable) {
+        let unset = name == "unset";
+        if names && (is_dangerous(variable) || !unset && is_sensitive(variable)) {
             found.tainted = true;
         }
         if names && name != "printf" && !word.known {
