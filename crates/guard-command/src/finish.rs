@@ -125,9 +125,12 @@ impl CommandContext {
         }
         let mut run = scripts.iter().filter_map(ShellText::known);
         run.any(|file| {
-            self.written
-                .iter()
-                .any(|written| file == written || paths::below(file, written).is_some())
+            // Both may be folders: one that the text fills, one that holds code.
+            self.written.iter().any(|written| {
+                file == written
+                    || paths::below(file, written).is_some()
+                    || paths::below(written, file).is_some()
+            })
         })
     }
 }

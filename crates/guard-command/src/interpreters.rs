@@ -1,68 +1,17 @@
 //! Programs with a program in their words, and options that make a harmless program run another
 //! one.
 
+mod compilers;
+mod languages;
 mod listeners;
 mod make;
 
 pub(crate) use listeners::{accepts_input, behind_pipe};
 
 use crate::operands::{OptionSet, first_operand, split};
-use crate::raw_commands::{InnerCommand, Raw, is_device, script};
+use crate::raw_commands::{InnerCommand, Raw, is_device};
 use crate::scripts;
 use crate::word::Word;
-
-/// An interpreter: its options with a program, and its options with another value.
-struct Interpreter {
-    names: &'static [&'static str],
-    program: &'static str,
-    long_program: &'static [&'static str],
-    values: &'static str,
-    /// Words with which the interpreter needs no script.
-    alone: &'static [&'static str],
-}
-
-const fn interpreter(
-    names: &'static [&'static str],
-    program: &'static str,
-    long_program: &'static [&'static str],
-    values: &'static str,
-    alone: &'static [&'static str],
-) -> Interpreter {
-    Interpreter { names, program, long_program, values, alone }
-}
-
-const INTERPRETERS: &[Interpreter] = &[
-    interpreter(
-        &["python", "pypy", "ipython"],
-        // With `-i` it reads more of its program from standard input.
-        "ci",
-        &[],
-        "WX",
-        &["-V", "-VV", "--version", "-h", "--help"],
-    ),
-    interpreter(&["perl", "raku"], "eEMmdxC", &[], "IF", &["-v", "-V", "--version"]),
-    interpreter(&["ruby", "jruby", "irb"], "er", &[], "ICEFKTW", &["-v", "--version"]),
-    interpreter(
-        &["node", "nodejs"],
-        "epi",
-        &["--eval", "--print", "--interactive"],
-        "rC",
-        &["-v", "--version", "--test", "--run", "-h", "--help", "--v8-options"],
-    ),
-    interpreter(&["tsx", "ts-node"], "ep", &["--eval", "--print"], "rPO", &["-v", "--version"]),
-    interpreter(
-        &["php"],
-        "rRBE",
-        &["--run", "--process-code"],
-        "dcz",
-        &["-v", "--version", "-m", "-i"],
-    ),
-    interpreter(&["lua", "luajit"], "e", &[], "l", &["-v"]),
-    interpreter(&["Rscript", "R"], "e", &[], "", &["--version"]),
-    interpreter(&["julia"], "eE", &["--eval", "--print"], "LJpt", &["-v", "--version"]),
-    interpreter(&["elixir"], "e", &["--eval"], "r", &["-v", "--version"]),
-    interpreter(&["osascript", "groovy", "scala", "racket", "guile", "tclsh"], "ec", &[], "", &[]),
-];
 
 /// The options by which a program runs another program.
 const HAZARDS: &[(&str, &[&str])] = &[
@@ -85,7 +34,7 @@ const HAZARDS: &[(&str, &[&str])] = &[
     ("rsync", &["-e", "--rsh", "--rsync-path", "--daemon", "--config"]),
     ("sort", &["--compress-program"]),
     ("split", &["--filter"]),
-    ("man", &["-P", "--pager", "-H", "--html"]),
+    ("man", &["-P", "--pager", "-H", "--html", "-C", "--config-file"]),
     ("rg", &["--pre", "--hostname-bin"]),
     ("zip", &["-T", "--unzip-command", "--test"]),
     ("wget", &["--use-askpass", "-e", "--execute", "--config"]),
@@ -93,12 +42,13 @@ const HAZARDS: &[(&str, &[&str])] = &[
     ("go", &["-exec", "-toolexec", "-vettool"]),
     ("cargo", &["--config"]),
     ("mypy", &["--python-executable"]),
-    ("gcc", &["-wrapper", "-specs"]),
-    ("g++", &["-wrapper", "-specs"]),
-    ("cc", &["-wrapper", "-specs"]),
     ("npm", &["--script-shell", "--node-options", "-c", "--call"]),
     ("npx", &["-c", "--call"]),
     ("pnpm", &["--script-shell", "-c", "--shell-mode"]),
+    ("install", &["--strip-program"]),
+    ("ginstall", &["--strip-program"]),
+    ("cpio", &["--rsh-command"]),
+    ("bsdtar", &["--use-compress-program"]),
     ("tcpdump", &["-z"]),
     ("less", &["-k", "--lesskey-file"]),
     ("ctags", &["--options"]),
@@ -111,11 +61,10 @@ const HAZARDS: &[(&str, &[&str])] = &[
 
 /// Finds programs in the words of interpreters, and options that run other programs.
 pub(crate) fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
-    // Versions are part of names: `python3.12`.
-    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    if let Some(interpreter) = INTERPRETERS.iter().find(|known| known.names.contains(&bare)) {
-        return interpreted(interpreter, raw);
+    if languages::inspect(name, raw) {
+        return;
     }
+    raw.known &= compilers::is_harmless(name, raw);
     listeners::inspect(name, raw);
     match name {
         "awk" | "gawk" | "mawk" | "nawk" => awk(raw),
@@ -129,14 +78,6 @@ pub(crate) fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>) 
         "rails" if raw.args.first().is_some_and(|w| matches!(w.text.as_str(), "runner" | "r")) => {
             raw.known = false;
         }
-        "deno" | "bun"
-            if raw
-                .args
-                .first()
-                .is_some_and(|w| matches!(w.text.as_str(), "eval" | "-e" | "-p" | "repl")) =>
-        {
-            raw.known = false;
-        }
         "npm" | "pnpm" | "yarn" if sets_configuration(raw) => raw.known = false,
         "go" if raw.args.iter().any(|word| word.text == "-w") => raw.known = false,
         _ => {}
@@ -148,12 +89,8 @@ pub(crate) fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>) 
             options.contains(&text) || options.contains(&text.replacen("--", "-", 1).as_str())
         });
         raw.known &= !whole
-            // These programs have long options with one dash, which are no clusters of letters.
-            && (name == "go"
-                || name == "gcc"
-                || name == "g++"
-                || name == "cc"
-                || !given.has(options));
+            // `go` has long options with one dash, which are no clusters of letters.
+            && (name == "go" || !given.has(options));
         // The old forms of `tar` options have no dash.
         let old = raw.args.first().filter(|word| name == "tar" && !word.text.starts_with('-'));
         raw.known &= !old.is_some_and(|word| word.text.contains(['I', 'F']));
@@ -169,54 +106,6 @@ fn sets_configuration(raw: &Raw) -> bool {
         Some("pkg") => matches!(words.next(), Some("set")),
         _ => false,
     }
-}
-
-fn interpreted(interpreter: &Interpreter, raw: &mut Raw) {
-    let mut at = 0;
-    while let Some(word) = raw.args.get(at) {
-        let Some(text) = word.known() else {
-            raw.known = false;
-            return;
-        };
-        if interpreter.alone.contains(&text) {
-            return;
-        }
-        if text == "-m" && interpreter.program.contains('c') {
-            raw.known &= raw.args.get(at + 1).is_some_and(|module| {
-                module.known().is_some_and(|m| {
-                    !matches!(m, "timeit" | "pdb" | "code" | "trace" | "runpy" | "cProfile")
-                })
-            });
-            return;
-        }
-        if !text.starts_with('-') || text == "-" {
-            return script(raw, at);
-        }
-        at += 1;
-        if text == "--" {
-            return script(raw, at);
-        }
-        if text.starts_with("--") {
-            let name = text.split('=').next().unwrap_or_default();
-            if interpreter.long_program.iter().any(|known| known.starts_with(name)) {
-                raw.known = false;
-                return;
-            }
-            continue;
-        }
-        for (place, letter) in text.char_indices().skip(1) {
-            if interpreter.program.contains(letter) {
-                raw.known = false;
-                return;
-            }
-            if interpreter.values.contains(letter) {
-                at += usize::from(place + 1 == text.len());
-                break;
-            }
-        }
-    }
-    // Without a script, it reads its program from standard input.
-    raw.known = false;
 }
 
 fn awk(raw: &mut Raw) {

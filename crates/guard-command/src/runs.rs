@@ -4,8 +4,8 @@
 mod variables;
 
 pub(crate) use variables::{
-    harmless_assignment, harmless_make_variable, holds_substitution, is_harmless_value,
-    is_sensitive,
+    are_harmless_flags, harmless_assignment, harmless_make_variable, holds_substitution,
+    is_harmless_value, is_sensitive,
 };
 
 use crate::grammar::text;

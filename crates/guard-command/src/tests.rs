@@ -280,6 +280,30 @@ fn files_are_found() {
 }
 
 #[test]
+fn code_that_options_load_is_read() {
+    let reads = |line: &str| files(&only(line).reads);
+    for (line, file) in [
+        ("node -r ../x.js a.js", "/x.js"),
+        ("node --import=/tmp/x.mjs a.js", "/tmp/x.mjs"),
+        ("node --require ~/x a.js", "/~/x"),
+        ("perl -I/tmp/x a.pl", "/tmp/x"),
+        ("ruby -I ../x a.rb", "/x"),
+        ("lua -l ../x a.lua", "/x"),
+        ("julia --project=/tmp/x a.jl", "/tmp/x"),
+        ("julia -L/tmp/x a.jl", "/tmp/x"),
+        ("ts-node -P /tmp/x a.ts", "/tmp/x"),
+        ("cmake -P /tmp/x", "/tmp/x"),
+        ("psql -f /tmp/x", "/tmp/x"),
+        ("sqlite3 -init /tmp/x a.db", "/tmp/x"),
+    ] {
+        assert!(reads(line).contains(&file.to_owned()), "{line}: {:?}", reads(line));
+    }
+    for line in ["echo x > b.js; node -r ./b.js a.js", "echo x > lib/x.pm; perl -Ilib a.pl"] {
+        assert!(read(line, "/ws").iter().any(|command| !command.known), "{line}");
+    }
+}
+
+#[test]
 fn words_and_options_are_plain() {
     let command =
         only("git -C sub -c core.pager=cat push --force-with-lease=x -fu origin 'a b' $c");

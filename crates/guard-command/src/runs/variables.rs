@@ -3,6 +3,8 @@
 mod flags;
 mod names;
 
+pub(crate) use flags::are_harmless_flags;
+
 use super::is_dangerous;
 use crate::raw_commands::{FoundCommands, Raw};
 use crate::word::{Word, is_name};

@@ -3,7 +3,7 @@
 
 /// Returns true if a value consists of options that run no other program and load no other code;
 /// `None` if the variable does not hold options.
-pub(super) fn are_harmless_flags(name: &str, value: &str) -> Option<bool> {
+pub(crate) fn are_harmless_flags(name: &str, value: &str) -> Option<bool> {
     let harmless: fn(&str) -> bool = match name {
         "CFLAGS" | "CXXFLAGS" | "CPPFLAGS" | "LDFLAGS" | "OBJCFLAGS" | "FFLAGS" | "FCFLAGS"
         | "CGO_CFLAGS" | "CGO_CXXFLAGS" | "CGO_CPPFLAGS" | "CGO_LDFLAGS" => is_compiler_flag,
