@@ -2,6 +2,7 @@
 //! variables.
 
 mod variables;
+mod wrappers;
 
 pub(crate) use variables::{
     are_harmless_flags, harmless_assignment, harmless_make_variable, holds_substitution,
@@ -15,92 +16,7 @@ use crate::raw_commands::{
 };
 use crate::word::{Word, is_name};
 use crate::{MAX_DEPTH, interpreters, paths, roles};
-
-/// A program that runs the command after its own options.
-struct Wrapper {
-    name: &'static str,
-    options: OptionSet,
-    /// The number of operands before the command.
-    skip: usize,
-}
-
-const fn wrapper(
-    name: &'static str,
-    values: &'static str,
-    flags: &'static str,
-    long_values: &'static [&'static str],
-    long_flags: &'static [&'static str],
-    skip: usize,
-) -> Wrapper {
-    Wrapper { name, options: OptionSet { values, flags, long_values, long_flags }, skip }
-}
-
-const WRAPPERS: &[Wrapper] = &[
-    wrapper(
-        "sudo",
-        "CDghpRrTtUu",
-        "AbEHknPSBv",
-        &["user", "group", "host", "prompt", "chdir", "chroot"],
-        &["preserve-env", "non-interactive", "set-home", "stdin", "background"],
-        0,
-    ),
-    wrapper("doas", "uC", "n", &[], &[], 0),
-    wrapper("env", "u", "i0v", &["unset"], &["ignore-environment", "null", "debug"], 0),
-    wrapper("nohup", "", "", &[], &[], 0),
-    wrapper("setsid", "", "cfw", &[], &["fork", "wait", "ctty"], 0),
-    wrapper("time", "fo", "apvq", &["format", "output"], &["portability", "verbose"], 0),
-    wrapper(
-        "timeout",
-        "ks",
-        "fpv",
-        &["kill-after", "signal"],
-        &["foreground", "preserve-status", "verbose"],
-        1,
-    ),
-    wrapper("gtimeout", "ks", "fpv", &["kill-after", "signal"], &["foreground"], 1),
-    wrapper("nice", "n", "0123456789", &["adjustment"], &[], 0),
-    wrapper("ionice", "cnpPu", "t", &["class", "classdata"], &[], 0),
-    wrapper("stdbuf", "ioe", "", &["input", "output", "error"], &[], 0),
-    wrapper("command", "", "p", &[], &[], 0),
-    wrapper("builtin", "", "", &[], &[], 0),
-    wrapper("exec", "a", "cl", &[], &[], 0),
-    wrapper("busybox", "", "", &[], &[], 0),
-    wrapper("toybox", "", "", &[], &[], 0),
-    wrapper("chronic", "", "ev", &[], &[], 0),
-    wrapper("unbuffer", "", "p", &[], &[], 0),
-    wrapper("caffeinate", "tw", "dimsu", &[], &[], 0),
-    wrapper("xvfb-run", "enspwf", "al", &["server-args", "server-num"], &["auto-servernum"], 0),
-    wrapper("taskset", "", "ac", &[], &[], 1),
-    wrapper("chrt", "", "bfiro", &[], &[], 1),
-    wrapper("npx", "", "yq", &[], &["yes", "no-install", "no", "quiet", "prefer-offline"], 0),
-    wrapper("bunx", "", "", &[], &["bun"], 0),
-    wrapper("cross-env", "", "", &[], &[], 0),
-    wrapper("xargs", "InLPsdaE", "0rtxpo", XARGS_VALUES, XARGS_FLAGS, 0),
-];
-
-const XARGS_VALUES: &[&str] = &["max-args", "max-procs", "delimiter", "arg-file"];
-const XARGS_FLAGS: &[&str] = &["null", "no-run-if-empty", "verbose", "exit"];
-
-/// Programs whose subcommand runs the command after it: `poetry run`.
-const RUNNERS: &[(&str, &[&str])] = &[
-    ("bundle", &["exec"]),
-    ("poetry", &["run"]),
-    ("pipenv", &["run"]),
-    ("pdm", &["run"]),
-    ("rye", &["run"]),
-    ("hatch", &["run"]),
-    ("uv", &["run"]),
-    ("pnpm", &["exec", "dlx"]),
-    ("yarn", &["exec", "dlx"]),
-    ("npm", &["exec", "x"]),
-    ("bun", &["x"]),
-    ("mise", &["exec", "x"]),
-    ("opam", &["exec"]),
-    ("stack", &["exec"]),
-    ("cabal", &["exec"]),
-    ("devbox", &["run"]),
-    ("rustup", &["run"]),
-];
+use wrappers::{RUNNERS, WRAPPERS};
 
 const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash"];
 /// Shells with a different grammar.
@@ -254,9 +170,9 @@ fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>, found: &mut
         "ssh" => ssh(raw, inner, found),
         "find" | "gfind" => crate::roles::find(raw, inner),
         "fd" | "fdfind" => fd(raw, inner),
-        "parallel" | "script" | "expect" | "entr" | "at" | "batch" => raw.known = false,
         "command" | "builtin" if matches!(first_text(raw), Some("-v" | "-V")) => {}
         "type" | "which" => {}
+        _ if wrappers::runs_words(name, raw, inner) => {}
         _ => wrapped(name, raw, inner, found),
     }
 }
@@ -274,7 +190,8 @@ fn wrapped(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>, found: &mut
         None if runner.is_some() => {
             let options = OptionSet {
                 values: "p",
-                flags: "qvcsy",
+                // `-c` and `-s` run a text with a shell.
+                flags: "qvy",
                 long_values: &["with", "python", "extra", "group", "package", "filter", "env"],
                 long_flags: &[
                     "frozen",
@@ -294,6 +211,8 @@ fn wrapped(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>, found: &mut
         raw.known = false;
         return;
     };
+    // The value of an option could be another interpreter, or a package of its own.
+    raw.known &= runner.is_none() || !args[..at].iter().any(|word| word.text.contains('/'));
     let mut words: Vec<Word> = args.get(at + skip..).unwrap_or_default().to_vec();
     if matches!(name, "npm" | "mise" | "opam") && words.first().is_some_and(|w| w.text == "--") {
         words.remove(0);
@@ -315,7 +234,9 @@ fn wrapped(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>, found: &mut
         raw.scripts.push(words[0].clone());
         return;
     }
-    if !words.is_empty() {
+    if name == "hatch" {
+        raw.known &= joined(&words, inner);
+    } else if !words.is_empty() {
         inner.push(InnerCommand::Words(words));
     }
 }

@@ -118,6 +118,16 @@ fn commands_that_others_run_are_found() {
         "fd -x rm",
         "cmake -E rm x",
         "sudo env nice sh -c 'exec rm x'",
+        "valgrind --leak-check=full rm x",
+        "nyc rm x",
+        "ccache rm x",
+        "conda run rm x",
+        "asdf exec rm x",
+        "hyperfine 'ls' 'rm x'",
+        "concurrently 'rm x'",
+        "hatch run 'ls && rm x'",
+        "trap -- 'rm x' EXIT",
+        "xcrun rm x",
     ] {
         last(line, "rm");
     }
