@@ -63,18 +63,19 @@ pub(crate) struct Split<'w> {
 impl Split<'_> {
     /// Returns true if one of these options is given; a long one also by a prefix of its name.
     pub fn has(&self, names: &[&str]) -> bool {
-        self.options.iter().any(|option| {
-            names.contains(&option.as_str())
-                || (option.len() > 3
-                    && option.starts_with("--")
-                    && names.iter().any(|name| name.starts_with(option.as_str())))
-        })
+        self.options.iter().any(|option| names.iter().any(|name| is_option(option, name)))
     }
 
-    /// Returns the values of one of these options.
+    /// Returns the values of one of these options; of a long one also by a prefix of its name.
     pub fn values_of<'s>(&'s self, names: &'s [&str]) -> impl Iterator<Item = &'s Word> {
-        self.values.iter().filter(|(name, _)| names.contains(&name.as_str())).map(|(_, word)| word)
+        let is_one = |option: &str| names.iter().any(|name| is_option(option, name));
+        self.values.iter().filter(move |(name, _)| is_one(name)).map(|(_, word)| word)
     }
+}
+
+/// Returns true if a word is this option, or a long one that is shortened.
+fn is_option(option: &str, name: &str) -> bool {
+    option == name || option.len() > 3 && option.starts_with("--") && name.starts_with(option)
 }
 
 /// Splits the words of a command. An unknown word counts as an operand.
@@ -103,7 +104,7 @@ pub(crate) fn split<'w>(args: &'w [Word], values: &str, long_values: &[&str]) ->
         }
         if text.starts_with("--") {
             split.options.push(text.clone());
-            if long_values.contains(&text.as_str())
+            if long_values.iter().any(|name| is_option(text, name))
                 && let Some(value) = args.get(at)
             {
                 split.values.push((text.clone(), value.clone()));

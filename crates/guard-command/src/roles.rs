@@ -114,8 +114,19 @@ fn copies(name: &str, args: &[Word], raw: &mut Raw) {
             "--mode",
             "--owner",
             "--group",
+            "--log-file",
+            "--backup-dir",
+            "--partial-dir",
+            "--temp-dir",
+            "--write-batch",
+            "--only-write-batch",
         ],
     );
+    if name == "rsync" {
+        let names = ["-T", "--log-file", "--backup-dir", "--partial-dir", "--temp-dir"];
+        let batches = ["--write-batch", "--only-write-batch"];
+        raw.touches.extend(split.values_of(&names).chain(split.values_of(&batches)).cloned());
+    }
     let mut operands = cloned(split.operands.clone());
     let target: Vec<Word> = split.values_of(&["-t", "--target-directory"]).cloned().collect();
     let makes_folders = name == "install" && split.has(&["-d", "--directory"]);

@@ -274,6 +274,18 @@ fn files_are_found() {
     assert_eq!(removes("rm -rf /*"), ["/*"]);
     assert_eq!(removes("rm -rf {a,/}"), ["?"]);
     assert_eq!(removes("find / -delete"), ["/"]);
+    assert_eq!(removes("find -O3 / -name x -delete"), ["/*{}"]);
+    assert_eq!(removes("find . -name x -delete"), ["/ws/*{}"]);
+    for line in [
+        "find . -delete -name x",
+        "find . -name x -o -delete",
+        "find . ! -name x -delete",
+        "find . -not \\( -name x \\) -delete",
+        "find . -name x , -delete",
+        "find . -exec rm {} + -name x",
+    ] {
+        assert_eq!(removes(line), ["/ws"], "{line}");
+    }
     assert_eq!(removes("find src -exec rm {} +"), ["/ws/src"]);
     assert_eq!(removes("mv a /b"), ["/ws/a"]);
     assert_eq!(removes("xargs rm"), ["?"]);
@@ -285,6 +297,26 @@ fn files_are_found() {
     );
     assert_eq!(writes("for f in *.rs; do sed -i s/a/b/ \"$f\"; done"), ["/ws/*.rs"]);
     assert_eq!(writes("for f in *; do cd ..; touch \"$f\"; done"), ["?"]);
+    for line in [
+        "cp --target-dir /x a",
+        "cp --target=/x a",
+        "mv --targ /x a",
+        "sort --outp /x a",
+        "sort --outpu=/x a",
+        "git log --outpu=/x",
+        "git diff --outp /x",
+        "rsync --log-file=/x a b",
+        "rsync --backup-dir=/x a b",
+        "rsync -T /x a b",
+        "rsync --write-batch=/x a b",
+        "command time -o /x ls",
+        "tar xf a --direc /x",
+        "tar xf a --directo=/x",
+        "tar cf a b --index-file=/x",
+        "patch --direct=/x",
+    ] {
+        assert!(writes(line).contains(&"/x".to_owned()), "{line}: {:?}", writes(line));
+    }
     assert_eq!(writes("ln -s /etc x"), ["/ws/x", "/etc"]);
     assert_eq!(writes("make 2>&1 >&2 &> log"), ["/ws/log"]);
 }

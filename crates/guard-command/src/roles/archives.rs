@@ -118,8 +118,10 @@ fn archive(args: &[Word], raw: &mut Raw) {
             "--strip-components",
             "--owner",
             "--group",
+            "--index-file",
         ],
     );
+    raw.touches.extend(split.values_of(&["--index-file"]).cloned());
     let file: Vec<Word> = split.values_of(&["-f", "--file"]).cloned().collect();
     let folder: Vec<Word> = split.values_of(&["-C", "--directory"]).cloned().collect();
     if split.has(&["-x", "--extract", "--get"]) {

@@ -13,6 +13,7 @@ pub(crate) fn find(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
         match word.text.as_str() {
             "-H" | "-L" | "-P" if word.known => {}
             "-D" | "-O" if word.known => at += 1,
+            text if word.known && text.starts_with("-O") => {}
             text if word.known && text.starts_with(['-', '(', '!', ',']) => break,
             _ => {
                 // An unknown word could be an action.
@@ -36,14 +37,12 @@ pub(crate) fn find(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
     while let Some(word) = args.get(at) {
         at += 1;
         if !word.known {
-            // Only a value may be unknown, because any other unknown word could be an action.
-            let value =
-                at >= 2 && args[at - 2].known().is_some_and(|before| FIND_VALUES.contains(&before));
-            raw.known &= value;
+            // It is not the value of a test, so it could be an action.
+            raw.known = false;
             continue;
         }
         match word.text.as_str() {
-            "-delete" => match (is_narrowed(&args), &found.under) {
+            "-delete" => match (is_narrowed(&args[..at]), &found.under) {
                 (true, Some(under)) => raw
                     .removes
                     .extend(under.iter().map(|root| Word::literal(format!("{root}/*{{}}")))),
@@ -51,7 +50,7 @@ pub(crate) fn find(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
             },
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
                 let mut found = found.clone();
-                if is_narrowed(&args) {
+                if is_narrowed(&args[..at]) {
                     found.under = found
                         .under
                         .map(|under| under.iter().map(|root| format!("{root}/*{{}}")).collect());
@@ -78,20 +77,31 @@ pub(crate) fn find(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
                 at += end.unwrap_or(rest.len());
             }
             "-fprint" | "-fprint0" | "-fprintf" | "-fls" => {
-                raw.writes.extend(args.get(at).cloned())
+                raw.writes.extend(args.get(at).cloned());
+                at += 1 + usize::from(word.text == "-fprintf");
             }
             "-files0-from" => raw.known = false,
-            _ => {}
+            text if text.starts_with("-newer") => at += 1,
+            text if FIND_VALUES.contains(&text) => at += 1,
+            text if text.starts_with('-') || matches!(text, "(" | ")" | "!" | ",") => {}
+            // Another root, or the value of a test that is not understood.
+            _ => raw.known = false,
         }
     }
 }
 
-/// Returns true if `find` excludes most files.
-fn is_narrowed(args: &[Word]) -> bool {
-    args.windows(2).any(|pair| {
-        let value = pair[1].text.trim_matches(['*', '?', '.']);
-        pair[0].known && FIND_FILTERS.contains(&pair[0].text.as_str()) && !value.is_empty()
-    })
+/// Returns true if the tests before an action exclude most files.
+fn is_narrowed(tests: &[Word]) -> bool {
+    let is = |word: &Word, names: &[&str]| names.contains(&word.text.as_str());
+    // After an alternative or a negated group, the action may run for all files.
+    let open = tests.iter().any(|word| is(word, &["-o", "-or", ","]))
+        || tests.windows(2).any(|pair| is(&pair[0], &["!", "-not"]) && is(&pair[1], &["("]));
+    let filters = tests.iter().enumerate().any(|(at, word)| {
+        let negated = at > 0 && is(&tests[at - 1], &["!", "-not"]);
+        let value = tests.get(at + 1).map_or("", |word| word.text.trim_matches(['*', '?', '.']));
+        word.known && !negated && is(word, FIND_FILTERS) && !value.is_empty()
+    });
+    filters && !open
 }
 
 /// Tests of `find` that exclude most files.
@@ -181,4 +191,23 @@ const FIND_VALUES: &[&str] = &[
     "-group",
     "-perm",
     "-printf",
+    "-amin",
+    "-anewer",
+    "-atime",
+    "-cmin",
+    "-cnewer",
+    "-context",
+    "-ctime",
+    "-fstype",
+    "-gid",
+    "-ilname",
+    "-inum",
+    "-iwholename",
+    "-links",
+    "-lname",
+    "-regextype",
+    "-samefile",
+    "-uid",
+    "-used",
+    "-xtype",
 ];

@@ -222,7 +222,8 @@ fn command_at(args: &[Word], skip: usize) -> Option<usize> {
         if text == "--" {
             return Some(at);
         }
-        if !alone && !(text.starts_with("--") && text.contains('=')) {
+        let has_value = text.starts_with("--") && text.contains('=');
+        if !alone && !has_value {
             return None;
         }
     }
