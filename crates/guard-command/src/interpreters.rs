@@ -10,6 +10,7 @@ pub(crate) use listeners::{accepts_input, behind_pipe};
 
 use crate::operands::{OptionSet, first_operand, split};
 use crate::raw_commands::{InnerCommand, Raw, is_device};
+use crate::runs::holds_substitution;
 use crate::scripts;
 use crate::word::Word;
 
@@ -49,6 +50,8 @@ const HAZARDS: &[(&str, &[&str])] = &[
     ("ginstall", &["--strip-program"]),
     ("cpio", &["--rsh-command"]),
     ("bsdtar", &["--use-compress-program"]),
+    ("kubectl", &["--kubeconfig"]),
+    ("helm", &["--kubeconfig", "--post-renderer"]),
     ("tcpdump", &["-z"]),
     ("less", &["-k", "--lesskey-file"]),
     ("ctags", &["--options"]),
@@ -79,7 +82,19 @@ pub(crate) fn inspect(name: &str, raw: &mut Raw, inner: &mut Vec<InnerCommand>) 
             raw.known = false;
         }
         "npm" | "pnpm" | "yarn" if sets_configuration(raw) => raw.known = false,
-        "go" if raw.args.iter().any(|word| word.text == "-w") => raw.known = false,
+        "go" => {
+            let hazards = ["-extld", "-extar"];
+            raw.known &= !raw.args.iter().any(|word| {
+                word.text == "-w" || hazards.iter().any(|part| word.text.contains(part))
+            });
+        }
+        // Bash expands the words that are completed.
+        "compgen" | "complete" => {
+            raw.known &= !raw.args.iter().any(|word| {
+                holds_substitution(&word.text) || word.text.starts_with("-C") || !word.known
+            });
+        }
+        "fc" => raw.known &= raw.args.iter().all(|word| word.text == "-l"),
         _ => {}
     }
     if let Some((_, options)) = HAZARDS.iter().find(|(program, _)| *program == name) {

@@ -314,6 +314,16 @@ fn files_are_found() {
         "tar xf a --directo=/x",
         "tar cf a b --index-file=/x",
         "patch --direct=/x",
+        "iconv -o /x a",
+        "iconv --output=/x a",
+        "csplit -f /x a 1",
+        "csplit --prefix=/x a 1",
+        "base64 -o /x a",
+        "info -o /x a",
+        "cloc --out=/x a",
+        "cloc --report-file=/x a",
+        "scc -o /x a",
+        "history -w /x",
     ] {
         assert!(writes(line).contains(&"/x".to_owned()), "{line}: {:?}", writes(line));
     }

@@ -146,7 +146,7 @@ fn git_runs(
         ("config", _) => raw.known &= is_harmless_config(rest, split),
         (
             "filter-branch" | "difftool" | "mergetool" | "send-email" | "instaweb" | "daemon"
-            | "credential" | "p4" | "remote-ext" | "remote-fd",
+            | "credential" | "p4" | "remote-ext" | "remote-fd" | "shell",
             _,
         ) => {
             raw.known = false;

@@ -7,7 +7,10 @@ use crate::word::Word;
 /// Programs with the options that name their output files: single letters, then whole names.
 const OUTPUTS: &[(&[&str], &str, &[&str])] = &[
     (&["gcc", "g++", "cc", "c++", "clang", "clang++", "ld", "as", "gfortran"], "o", &[]),
-    (&["time"], "o", &["--output"]),
+    (&["time", "iconv", "base64", "info", "scc"], "o", &["--output"]),
+    (&["csplit"], "f", &["--prefix"]),
+    (&["cloc"], "", &["--out", "--report-file", "--sql", "--ignored", "--counted"]),
+    (&["history"], "wa", &[]),
     (&["rustc"], "o", &["--out-dir"]),
     (&["go"], "", &["-o", "-coverprofile", "-cpuprofile", "-memprofile", "-outputdir"]),
     (&["tsc"], "", &["--outDir", "--outFile", "--declarationDir", "--tsBuildInfoFile"]),

@@ -182,7 +182,8 @@ pub(super) fn changed_by(name: &str, raw: &mut Raw, found: &mut FoundCommands) {
         {
             found.tainted = true;
         }
-        if matches!(name, "mapfile" | "readarray") && variable.starts_with("-C") {
+        let calls_back = variable.starts_with('-') && variable.contains('C');
+        if matches!(name, "mapfile" | "readarray") && calls_back {
             raw.known = false;
         }
     }
