@@ -21,7 +21,7 @@ pub(crate) fn awk_is_harmless(program: &str) -> bool {
         .all(|statement| !(statement.contains("print") && statement.contains('>')))
 }
 
-/// What a `/` begins after a token.
+/// The reading of a `/` after a token.
 #[derive(Clone, Copy, PartialEq)]
 enum Slash {
     Pattern,
