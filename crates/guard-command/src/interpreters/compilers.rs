@@ -16,8 +16,8 @@ pub(super) fn is_harmless(name: &str, raw: &mut Raw) -> bool {
         "deno" | "bun" => raw.args.iter().all(|word| {
             let option = word.text.split('=').next().unwrap_or_default();
             let loads = match option {
-                "-" | "-e" | "--eval" | "--print" | "--preload" | "--require" | "--import"
-                | "repl" => true,
+                "-" | "-e" | "--eval" | "eval" | "--print" | "--preload" | "--require"
+                | "--import" | "repl" => true,
                 // For `deno`, these letters have another meaning.
                 "-r" | "-p" => name == "bun",
                 _ => false,

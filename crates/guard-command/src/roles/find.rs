@@ -74,7 +74,7 @@ pub(crate) fn find(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
                     .collect();
                 raw.known &= end.is_some() && !words.is_empty();
                 inner.push(InnerCommand::Words(words));
-                at += end.unwrap_or(rest.len());
+                at += end.map_or(rest.len(), |end| end + 1);
             }
             "-fprint" | "-fprint0" | "-fprintf" | "-fls" => {
                 raw.writes.extend(args.get(at).cloned());
