@@ -249,17 +249,21 @@ function finishReason(result) {
 /** The agents of whose other tools somebody was warned. */
 const warned = new WeakSet();
 
+/** Returns true if a tool runs at the provider. One that the provider lets the agent search for tools may carry a function. */
+const isHosted = (tool) => tool.type === "hosted_tool" && Reflect.ownKeys(tool).every((key) => typeof tool[key] !== "function");
+
 /** Refuses an agent with tools that no guard stands around; warns of those that run at the provider. */
 function expectGuarded(agent, known = new Set()) {
   if (known.has(agent)) return;
   known.add(agent);
-  const open = agent.tools.filter((tool) => tool.type === "function" && !guardedTools.has(tool)).map((tool) => tool.name);
+  const open = agent.tools.filter((tool) => !isHosted(tool) && !guardedTools.has(tool)).map((tool) => tool.name ?? tool.type);
   if (open.length) throw new GuardError(`no guard stands around ${open.map((name) => `\`${name}\``).join(", ")}: make them with \`guarded.tool\``);
+  if (agent.capabilities !== undefined) throw new GuardError("no guard stands around the tools that a sandbox agent adds: use an `Agent`");
   if (agent.mcpServers?.length) throw new GuardError("no guard stands around the agent's MCP servers: start them behind `guardc mcp-proxy`, and leave out `mcpServers`");
-  const elsewhere = agent.tools.filter((tool) => tool.type !== "function").map((tool) => tool.name ?? tool.type);
+  const elsewhere = agent.tools.filter(isHosted).map((tool) => tool.name ?? tool.type);
   if (elsewhere.length && !warned.has(agent)) {
     warned.add(agent);
-    process.emitWarning(`no guard sees tools that are not functions: ${elsewhere.join(", ")}`, { code: "UNGUARDED_TOOL" });
+    process.emitWarning(`no guard sees tools that run at the provider: ${elsewhere.join(", ")}`, { code: "UNGUARDED_TOOL" });
   }
   for (const each of agent.handoffs ?? []) expectGuarded(each.agent ?? each, known);
 }

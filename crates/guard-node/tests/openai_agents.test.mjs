@@ -1,7 +1,8 @@
 // The adapter for the OpenAI Agents SDK, through the framework's own loop with its own scripted model.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, handoff, setTracingDisabled, tool, webSearchTool } from "@openai/agents";
+import { Agent, applyPatchTool, computerTool, handoff, setTracingDisabled, shellTool, tool, toolSearchTool, webSearchTool } from "@openai/agents";
+import { SandboxAgent } from "@openai/agents/sandbox";
 import { ScriptedModel, assistantMessage, functionCall } from "@openai/agents/testing";
 import { z } from "zod";
 import { ArgumentError, Guard, GuardError } from "../lib/index.mjs";
@@ -170,6 +171,26 @@ test("an agent with a tool that no guard stands around does not run", async () =
   const warned = new Promise((resolve) => process.once("warning", resolve));
   await guard.run(new Agent({ name: "a", model: new ScriptedModel([[assistantMessage("x")]]), tools: [webSearchTool()] }), "x");
   assert.equal((await warned).code, "UNGUARDED_TOOL");
+});
+
+test("a tool that is not a function is refused, unless it runs at the provider", async () => {
+  const guard = guarded();
+  const forbidden = () => assert.fail("it ran");
+  const local = [
+    shellTool({ name: "refund", shell: { run: forbidden } }),
+    shellTool({ name: "refund", environment: { type: "container_auto" } }),
+    applyPatchTool({ name: "refund", editor: {} }),
+    computerTool({ name: "refund", computer: {} }),
+    toolSearchTool({ execution: "client", execute: forbidden }),
+    { type: "another", name: "refund" },
+  ];
+  for (const tool of local) {
+    const model = new ScriptedModel([[assistantMessage("x")]]);
+    await assert.rejects(guard.run(new Agent({ name: "a", model, tools: [tool] }), "x"), /no guard stands around `(refund|tool_search)`/);
+    assert.equal(model.calls.length, 0);
+  }
+  const sandboxed = new SandboxAgent({ name: "a", model: new ScriptedModel([[assistantMessage("x")]]) });
+  await assert.rejects(guard.run(sandboxed, "x"), /sandbox agent/);
 });
 
 test("a session is chosen by the run's context", async () => {

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import types
 import warnings
 
 import pytest
@@ -11,7 +12,9 @@ pytest.importorskip("agents")
 from agents import Agent, FunctionTool, ModelBehaviorError, RunConfig, RunContextWrapper, RunHooks, WebSearchTool, function_tool, set_tracing_disabled
 from agents.exceptions import MaxTurnsExceeded, ToolTimeoutError, UserError
 from agents.run_config import ModelInputData
+from agents.sandbox import SandboxAgent
 from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
+from agents.tool import ApplyPatchTool, ComputerTool, CustomTool, LocalShellTool, ShellTool
 from agents.tool_context import ToolContext
 from agents.usage import Usage
 from conftest import outcomes, proposed
@@ -503,6 +506,40 @@ def test_an_agent_with_an_unguarded_tool_does_not_run(pay):
         with pytest.raises(GuardError, match="no guard stands around `pay`"):
             asyncio.run(guarded.run(agent_of(model, tool), "go"))
         assert model.calls == ()
+
+
+async def forbidden(*given):
+    raise AssertionError("it ran")
+
+
+def local_tools():
+    """Tools that run in the agent's process and are not functions, under names of the host."""
+    guarded = Guarded(Guard.compile("guard g").session("other"))
+    return [
+        CustomTool(name="pay", description="pays", on_invoke_tool=forbidden),
+        CustomTool(name="pay", description="pays", on_invoke_tool=guarded.tool(payer([])).on_invoke_tool),
+        ShellTool(executor=forbidden, name="pay"),
+        ShellTool(name="pay", environment={"type": "container_auto"}),
+        ApplyPatchTool(editor=None, name="pay"),
+        LocalShellTool(executor=forbidden),
+        ComputerTool(computer=None),
+        types.SimpleNamespace(name="pay"),
+    ]
+
+
+@pytest.mark.parametrize("tool", local_tools(), ids=lambda tool: type(tool).__name__)
+def test_a_tool_that_is_not_a_function_is_known_by_its_type(pay, tool):
+    model = script("done")
+    with pytest.raises(GuardError, match="no guard stands around"):
+        asyncio.run(Guarded(pay).run(agent_of(model, tool), "go"))
+    assert model.calls == ()
+
+
+def test_an_agent_that_adds_tools_of_its_own_does_not_run(pay):
+    model = script("done")
+    with pytest.raises(GuardError, match="the tools that a `SandboxAgent` adds"):
+        asyncio.run(Guarded(pay).run(SandboxAgent("agent", model=model), "go"))
+    assert model.calls == ()
 
 
 def test_an_agent_that_takes_over_with_an_unguarded_tool_does_not_run(pay):

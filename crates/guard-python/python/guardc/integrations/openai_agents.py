@@ -24,7 +24,11 @@ from typing import Any, get_origin, get_type_hints
 
 from agents import (
     Agent,
+    CodeInterpreterTool,
+    FileSearchTool,
     FunctionTool,
+    HostedMCPTool,
+    ImageGenerationTool,
     RunConfig,
     RunContextWrapper,
     RunHooks,
@@ -32,9 +36,12 @@ from agents import (
     RunResult,
     RunResultStreaming,
     RunState,
+    ToolSearchTool,
+    WebSearchTool,
     function_tool,
 )
 from agents.run_config import CallModelData, ModelInputData, ToolErrorFormatterArgs
+from agents.tool import ProgrammaticToolCallingTool
 from agents.tool_context import ToolContext
 
 from .. import ArgumentError, GuardError, Incomplete, Session
@@ -53,8 +60,16 @@ from ._shared import (
 
 __all__ = ["Approval", "Guarded", "GuardedStream", "UnguardedToolWarning"]
 
-#: The names of tools that run in the agent's process and are not functions.
-_LOCAL = ("apply_patch", "computer", "computer_use_preview", "custom", "local_shell", "shell")
+#: The tools that run at the provider. A tool of any other kind runs in the agent's process.
+_HOSTED = (
+    CodeInterpreterTool,
+    FileSearchTool,
+    HostedMCPTool,
+    ImageGenerationTool,
+    ProgrammaticToolCallingTool,
+    ToolSearchTool,
+    WebSearchTool,
+)
 
 
 class Guarded:
@@ -265,14 +280,16 @@ class _Run:
 
     def expect_guarded(self, agent: Agent[Any]) -> None:
         """Refuses an agent with unguarded tools. Warns of tools that run at the provider or that the guard does not know."""
-        local = [tool for tool in agent.tools if isinstance(tool, FunctionTool) or tool.name in _LOCAL]
+        local = [tool for tool in agent.tools if not isinstance(tool, _HOSTED)]
         bare = [tool.name for tool in local if not _is_guarded(tool, self.guarded)]
         if bare:
             names = ", ".join(f"`{name}`" for name in bare)
             raise GuardError(f"no guard stands around {names}: make tools with `guarded.tool`")
+        if type(agent).get_all_tools is not Agent.get_all_tools:
+            raise GuardError(f"no guard stands around the tools that a `{type(agent).__name__}` adds: use an `Agent`")
         if agent.mcp_servers:
             raise GuardError("no guard stands around the agent's MCP servers: start them behind `guardc mcp-proxy`")
-        elsewhere = [tool.name for tool in agent.tools if tool not in local]
+        elsewhere = [tool.name for tool in agent.tools if isinstance(tool, _HOSTED)]
         warn_unguarded(self._listed, "run at the provider, where no guard sees them", elsewhere)
         unknown = {tool.name for tool in local} - known_tools(self.session)
         warn_unguarded(self._listed, "the guard does not know, so that it denies them", unknown)
@@ -443,7 +460,7 @@ def _has_positional(signature: inspect.Signature) -> bool:
 
 
 def _is_guarded(tool: Any, guarded: Guarded) -> bool:
-    invoker = getattr(tool, "on_invoke_tool", None)
+    invoker = tool.on_invoke_tool if isinstance(tool, FunctionTool) else None
     return isinstance(invoker, _Invoker) and invoker.guarded is guarded
 
 
