@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("pydantic_ai")
 
 from pydantic import BaseModel
-from pydantic_ai import Agent, ModelRetry, Tool
+from pydantic_ai import Agent, ModelRetry, NativeOutput, PromptedOutput, TextOutput, Tool, ToolOutput
 from pydantic_ai.exceptions import UnexpectedModelBehavior, UsageLimitExceeded
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import DeltaToolCall, FunctionModel
@@ -69,6 +69,67 @@ def test_a_denial_is_read_verbatim_with_the_outcome_denied(guard):
 def test_denials_cost_no_retries(pay):
     script = Script(*[[call("pay", {"amount": 50}, f"c{n}")] for n in range(20)])
     assert agent_of(pay, script, Tool(lambda amount: None, name="pay")).run_sync("go").output == "done"
+
+
+def refund(amount: int) -> str:
+    raise AssertionError("it ran")
+
+
+def publish(text: str) -> str:
+    raise AssertionError("it ran")
+
+
+class Note(BaseModel):
+    text: str
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        refund,
+        [refund, Note],
+        ToolOutput(refund, name="final"),
+        NativeOutput(refund),
+        PromptedOutput([refund, Note]),
+        TextOutput(publish),
+        [Note, TextOutput(publish)],
+    ],
+    ids=range(7),
+)
+@pytest.mark.parametrize("streams", [False, True])
+def test_an_output_function_does_not_run(pay, output, streams):
+    def answer(info):
+        if info.output_tools and not info.allow_text_output:
+            return info.output_tools[0].name, '{"amount": 5}'
+        is_union = isinstance(output, PromptedOutput)
+        return None, '{"result": {"kind": "refund", "data": {"amount": 5}}}' if is_union else '{"amount": 5}'
+
+    def model(messages, info):
+        name, text = answer(info)
+        return ModelResponse(parts=[ToolCallPart(name, text, "c1") if name else TextPart(text)])
+
+    async def stream(messages, info):
+        name, text = answer(info)
+        yield {0: DeltaToolCall(name, text, tool_call_id="c1")} if name else text
+
+    profile = {"supports_json_schema_output": True}
+    agent = Agent(FunctionModel(model, stream_function=stream, profile=profile), output_type=output, capabilities=[Guarded(pay)], retries=1)
+
+    async def play():
+        if not streams:
+            return await agent.run("go")
+        async with agent.run_stream("go") as result:
+            return [partial async for partial in result.stream_output()]
+
+    with pytest.raises(GuardError, match="no guard stands around"):
+        asyncio.run(play())
+
+
+def test_an_output_without_a_function_is_the_answer(pay):
+    def model(messages, info):
+        return ModelResponse(parts=[call(info.output_tools[0].name, {"text": "x"})])
+
+    assert Agent(FunctionModel(model), output_type=Note, capabilities=[Guarded(pay)]).run_sync("go").output == Note(text="x")
 
 
 def test_unknown_tools_are_denied_by_the_guard_as_often_as_they_are_called(pay):

@@ -198,6 +198,13 @@ class Guarded(AbstractCapability[Any]):
 
         return await self._guard(ctx, call.tool_name, lambda: _written(call.args), run)
 
+    async def wrap_output_process(self, ctx: RunContext[Any], *, output_context: Any, output: Any, handler: Any) -> Any:
+        """Refuses an output function, which would run with the model's arguments and without a verdict."""
+        if output_context.has_function:
+            name = f"the output function `{output_context.function_name}`" if output_context.function_name else "output functions"
+            raise GuardError(f"no guard stands around {name}: make a tool of it, and give `output_type` a type")
+        return await handler(output)
+
     async def call_tool(self, ctx: RunContext[Any], tool: ToolDefinition, args: Any, run: Callable[[], Any]) -> Any:
         """Puts one call of a tool to the guard: as the model wrote it, and as the framework will run it."""
         written, real = _written_call(ctx, tool.name), _real(args, tool)
