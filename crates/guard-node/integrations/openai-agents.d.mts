@@ -1,4 +1,4 @@
-import type { Agent, AgentInputItem, NonStreamRunOptions, RunResult, RunState, RunStreamEvent, Runner, StreamRunOptions, StreamedRunResult, tool } from "@openai/agents";
+import type { Agent, AgentInputItem, Handoff, handoff, NonStreamRunOptions, RunResult, RunState, RunStreamEvent, Runner, StreamRunOptions, StreamedRunResult, tool } from "@openai/agents";
 import type { Session, Stopped } from "../lib/index.mjs";
 import type { Approve } from "./shared.mjs";
 
@@ -23,6 +23,11 @@ export class Guarded {
   readonly stopped?: Stopped;
   /** A tool of the framework behind the guard: takes what the framework's own `tool` takes. */
   readonly tool: typeof tool;
+  /** A handoff of the framework: takes what its own `handoff` takes, except for `onHandoff` and `inputType`. */
+  handoff<Target extends Agent<any, any>>(
+    agent: Target,
+    options?: Omit<NonNullable<Parameters<typeof handoff>[1]>, "onHandoff" | "inputType">,
+  ): Handoff<any, any>;
   /** Runs an agent as `run` of the framework does. */
   run<Run extends Agent<any, any>, Context = undefined>(
     agent: Run,

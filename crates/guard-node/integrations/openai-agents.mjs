@@ -6,7 +6,7 @@
 //     const result = await guarded.run(agent, "Please refund order A1.");
 //
 // The guard stands directly around `execute`. See `docs/guide/frameworks.md` for what the framework keeps out of its reach.
-import { Runner, tool as frameworkTool, user } from "@openai/agents";
+import { Runner, handoff, tool as frameworkTool, user } from "@openai/agents";
 import { ArgumentError, GuardError, Incomplete } from "../lib/index.mjs";
 import { admitted, exactInput, inTurn, judged, lastTurn, refusal, refused, sessionOf } from "./shared.mjs";
 
@@ -65,6 +65,11 @@ export class Guarded {
     });
     guardedTools.add(made);
     return made;
+  }
+
+  /** A handoff of the framework: takes what its own `handoff` takes, except for `onHandoff` and `inputType`. */
+  handoff(agent, options) {
+    return plainHandoff(agent, options);
   }
 
   async #execute(options, input, context, details) {
@@ -147,8 +152,8 @@ export class Guarded {
   }
 
   async *#rounds(agent, input, options, streams) {
-    expectGuarded(agent);
     const session = this.#session(options.context?.context ?? options.context);
+    expectGuarded(agent, session);
     const runner = this.#runner ?? new Runner();
     const words = lastWords(input);
     if (words) await session.promises.prompt(words);
@@ -191,7 +196,7 @@ export class Guarded {
         return options.toolErrorFormatter?.(asked);
       },
       callModelInputFilter: async (asked) => {
-        expectGuarded(asked.agent);
+        expectGuarded(asked.agent, session);
         const data = (await options.callModelInputFilter?.(asked)) ?? asked.modelData;
         if (first) for (const item of data.input) if (item.type === "function_call") memory.seen.add(item.callId);
         first = false;
@@ -253,7 +258,7 @@ const warned = new WeakSet();
 const isHosted = (tool) => tool.type === "hosted_tool" && Reflect.ownKeys(tool).every((key) => typeof tool[key] !== "function");
 
 /** Refuses an agent with tools that no guard stands around; warns of those that run at the provider. */
-function expectGuarded(agent, known = new Set()) {
+function expectGuarded(agent, session, known = new Set()) {
   if (known.has(agent)) return;
   known.add(agent);
   const open = agent.tools.filter((tool) => !isHosted(tool) && !guardedTools.has(tool)).map((tool) => tool.name ?? tool.type);
@@ -265,5 +270,27 @@ function expectGuarded(agent, known = new Set()) {
     warned.add(agent);
     process.emitWarning(`no guard sees tools that run at the provider: ${elsewhere.join(", ")}`, { code: "UNGUARDED_TOOL" });
   }
-  for (const each of agent.handoffs ?? []) expectGuarded(each.agent ?? each, known);
+  for (const each of agent.handoffs ?? []) {
+    expectPlain(each.onInvokeHandoff ? each : plainHandoff(each), session);
+    expectGuarded(each.agent ?? each, session, known);
+  }
+}
+
+/** The handoffs without a function of the host, with what the framework calls for each. Nothing tells them from others. */
+const plainHandoffs = new WeakMap();
+
+/** Refuses a handoff that may run a function of the host, or that has the name of a tool: it gets no verdict. */
+function expectPlain(made, session) {
+  if (plainHandoffs.get(made) !== made.onInvokeHandoff) throw new GuardError(`no guard stands around the handoff \`${made.toolName}\`: name the agent itself in \`handoffs\`, or make it with \`guarded.handoff\``);
+  if (!session.guard.tools.some(({ name, guardName }) => [name, guardName].includes(made.toolName))) return;
+  throw new GuardError(`the handoff \`${made.toolName}\` has the name of a tool of the guard, which does not judge handoffs`);
+}
+
+/** A handoff of the framework that only hands over. */
+function plainHandoff(agent, options = {}) {
+  const { onHandoff, inputType } = options;
+  if (onHandoff != null || inputType != null) throw new ArgumentError("a handoff gets no verdict, so that it runs no function and takes no input: make a tool");
+  const made = handoff(agent, options);
+  plainHandoffs.set(made, made.onInvokeHandoff);
+  return made;
 }

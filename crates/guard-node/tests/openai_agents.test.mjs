@@ -1,7 +1,7 @@
 // The adapter for the OpenAI Agents SDK, through the framework's own loop with its own scripted model.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, applyPatchTool, computerTool, handoff, setTracingDisabled, shellTool, tool, toolSearchTool, webSearchTool } from "@openai/agents";
+import { Agent, Handoff, applyPatchTool, computerTool, handoff, setTracingDisabled, shellTool, tool, toolSearchTool, webSearchTool } from "@openai/agents";
 import { SandboxAgent } from "@openai/agents/sandbox";
 import { ScriptedModel, assistantMessage, functionCall } from "@openai/agents/testing";
 import { z } from "zod";
@@ -166,7 +166,7 @@ test("an agent with a tool that no guard stands around does not run", async () =
   const model = new ScriptedModel([[call("open", {}, "c1")]]);
   await assert.rejects(guard.run(new Agent({ name: "a", model, tools: [open] }), "x"), /no guard stands around `open`/);
   const inner = new Agent({ name: "inner", model, tools: [open] });
-  await assert.rejects(guard.run(new Agent({ name: "outer", model, handoffs: [handoff(inner)] }), "x"), /`open`/);
+  await assert.rejects(guard.run(new Agent({ name: "outer", model, handoffs: [guard.handoff(inner)] }), "x"), /`open`/);
   await assert.rejects(guard.run(new Agent({ name: "a", model, mcpServers: [{ name: "m" }] }), "x"), /MCP/);
   const warned = new Promise((resolve) => process.once("warning", resolve));
   await guard.run(new Agent({ name: "a", model: new ScriptedModel([[assistantMessage("x")]]), tools: [webSearchTool()] }), "x");
@@ -191,6 +191,35 @@ test("a tool that is not a function is refused, unless it runs at the provider",
   }
   const sandboxed = new SandboxAgent({ name: "a", model: new ScriptedModel([[assistantMessage("x")]]) });
   await assert.rejects(guard.run(sandboxed, "x"), /sandbox agent/);
+});
+
+test("a handoff that may run a function, or that has the name of a tool, is refused", async () => {
+  const guard = guarded();
+  const second = new Agent({ name: "second", model: new ScriptedModel([[assistantMessage("done")]]) });
+  const forbidden = () => assert.fail("it ran");
+  const anyInput = { type: "object", properties: {}, required: [], additionalProperties: true };
+  const replaced = guard.handoff(second);
+  replaced.onInvokeHandoff = forbidden;
+  const made = [
+    [handoff(second, { onHandoff: forbidden, inputType: z.object({ amount: z.number() }) }), /no guard stands around the handoff/],
+    [handoff(second, { onHandoff: forbidden, inputType: anyInput }), /no guard stands around the handoff/],
+    [handoff(second, { onHandoff: forbidden }), /no guard stands around the handoff/],
+    [new Handoff(second, forbidden), /no guard stands around the handoff/],
+    [guard.handoff(second).clone({ onInvokeHandoff: forbidden }), /no guard stands around the handoff/],
+    [replaced, /no guard stands around the handoff/],
+    [guard.handoff(second, { toolNameOverride: "refund" }), /the name of a tool/],
+  ];
+  for (const [each, expected] of made) {
+    const model = new ScriptedModel([[call(each.toolName, { amount: 5 }, "c1")]]);
+    await assert.rejects(guard.run(new Agent({ name: "first", model, handoffs: [each] }), "x"), expected);
+    assert.equal(model.calls.length, 0);
+  }
+  assert.throws(() => guard.handoff(second, { onHandoff: forbidden }), ArgumentError);
+  for (const each of [second, guard.handoff(second, { inputFilter: (data) => data })]) {
+    second.model = new ScriptedModel([[assistantMessage("done")]]);
+    const model = new ScriptedModel([[call("transfer_to_second", {}, "c1")]]);
+    assert.equal((await guard.run(new Agent({ name: "first", model, handoffs: [each] }), "x")).finalOutput, "done");
+  }
 });
 
 test("a session is chosen by the run's context", async () => {

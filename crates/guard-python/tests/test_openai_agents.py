@@ -1,6 +1,8 @@
 """The adapter for the OpenAI Agents SDK in the framework's own loop, with its scripted model."""
 
 import asyncio
+import dataclasses
+import functools
 import threading
 import types
 import warnings
@@ -9,7 +11,7 @@ import pytest
 
 pytest.importorskip("agents")
 
-from agents import Agent, FunctionTool, ModelBehaviorError, RunConfig, RunContextWrapper, RunHooks, WebSearchTool, function_tool, set_tracing_disabled
+from agents import Agent, FunctionTool, ModelBehaviorError, RunConfig, RunContextWrapper, RunHooks, WebSearchTool, function_tool, handoff, set_tracing_disabled
 from agents.exceptions import MaxTurnsExceeded, ToolTimeoutError, UserError
 from agents.run_config import ModelInputData
 from agents.sandbox import SandboxAgent
@@ -18,6 +20,7 @@ from agents.tool import ApplyPatchTool, ComputerTool, CustomTool, LocalShellTool
 from agents.tool_context import ToolContext
 from agents.usage import Usage
 from conftest import outcomes, proposed
+from pydantic import BaseModel
 
 from guardc import ArgumentError, Broken, Guard, GuardError
 from guardc.integrations.openai_agents import Approval, Guarded, UnguardedToolWarning
@@ -548,6 +551,50 @@ def test_an_agent_that_takes_over_with_an_unguarded_tool_does_not_run(pay):
     first = Agent("first", model=script([call("transfer_to_second")]), handoffs=[second])
     with pytest.raises(GuardError, match="no guard stands around `pay`"):
         asyncio.run(guarded.run(first, "go"))
+
+
+class Amount(BaseModel):
+    amount: int
+
+
+async def handing_over(ctx, args):
+    return await forbidden()
+
+
+def handoffs_with_functions():
+    target = Agent("second")
+    bare = handoff(target)
+    return [
+        handoff(target, on_handoff=lambda ctx, given: forbidden(), input_type=Amount),
+        handoff(target, on_handoff=lambda ctx: forbidden()),
+        handoff(target, on_handoff=lambda ctx: forbidden(), tool_name_override="pay"),
+        dataclasses.replace(bare, on_invoke_handoff=handing_over),
+        dataclasses.replace(bare, on_invoke_handoff=functools.partial(handing_over, None)),
+    ]
+
+
+@pytest.mark.parametrize("made", handoffs_with_functions(), ids=range(5))
+def test_a_handoff_with_a_function_of_the_host_does_not_run(pay, made):
+    model = script([call(made.tool_name, {"amount": 5})], "done")
+    with pytest.raises(GuardError, match="no guard stands around the function of the handoff"):
+        asyncio.run(Guarded(pay).run(agent_of(model, handoffs=[made]), "go"))
+    assert model.calls == ()
+
+
+def test_a_handoff_does_not_take_the_name_of_a_tool(pay):
+    for name in ("pay", "transfer_to_second"):
+        session = Guard.compile("guard g\ntool transfer_to_second() { deny when true }\ntool pay()").session("s")
+        first = Agent("first", model=script("done"), handoffs=[handoff(Agent("second"), tool_name_override=name)])
+        with pytest.raises(GuardError, match="the name of a tool"):
+            asyncio.run(Guarded(session).run(first, "go"))
+
+
+def test_a_handoff_without_a_function_hands_over(pay):
+    second = Agent("second", model=script("done"))
+    for each in (second, handoff(second, input_filter=lambda data: data)):
+        first = Agent("first", model=script([call("transfer_to_second")]), handoffs=[each])
+        assert asyncio.run(Guarded(pay).run(first, "go")).final_output == "done"
+        second.model = script("done")
 
 
 def test_an_agent_with_mcp_servers_does_not_run(pay):

@@ -33,7 +33,7 @@ const kept: number = report.kept;
 
 const guarded = new Guarded(session, { approve: async (pending, role) => (role === "boss" ? { by: "ida" } : undefined) });
 const tool = guarded.tool({ name: "refund", description: "", parameters: z.object({ order: z.string() }), execute: ({ order }) => order.length });
-const agent = new Agent({ name: "a", tools: [tool] });
+const agent = new Agent({ name: "a", tools: [tool], handoffs: [guarded.handoff(new Agent({ name: "b" }), { toolNameOverride: "ask_b" })] });
 const result = await guarded.run(agent, "hello", { maxTurns: 5 });
 const text: string | undefined = result.finalOutput;
 for await (const event of guarded.stream(agent, "hello")) event.type satisfies string;

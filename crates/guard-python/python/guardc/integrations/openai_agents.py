@@ -24,11 +24,8 @@ from typing import Any, get_origin, get_type_hints
 
 from agents import (
     Agent,
-    CodeInterpreterTool,
-    FileSearchTool,
     FunctionTool,
-    HostedMCPTool,
-    ImageGenerationTool,
+    Handoff,
     RunConfig,
     RunContextWrapper,
     RunHooks,
@@ -36,15 +33,14 @@ from agents import (
     RunResult,
     RunResultStreaming,
     RunState,
-    ToolSearchTool,
-    WebSearchTool,
     function_tool,
+    handoff,
 )
 from agents.run_config import CallModelData, ModelInputData, ToolErrorFormatterArgs
-from agents.tool import ProgrammaticToolCallingTool
 from agents.tool_context import ToolContext
 
 from .. import ArgumentError, GuardError, Incomplete, Session
+from ._openai_items import HOSTED, finish_reason, is_plain, last_words
 from ._shared import (
     Approval,
     Approve,
@@ -59,17 +55,6 @@ from ._shared import (
 )
 
 __all__ = ["Approval", "Guarded", "GuardedStream", "UnguardedToolWarning"]
-
-#: The tools that run at the provider. A tool of any other kind runs in the agent's process.
-_HOSTED = (
-    CodeInterpreterTool,
-    FileSearchTool,
-    HostedMCPTool,
-    ImageGenerationTool,
-    ProgrammaticToolCallingTool,
-    ToolSearchTool,
-    WebSearchTool,
-)
 
 
 class Guarded:
@@ -231,7 +216,7 @@ class _Run:
                 raise GuardError(f"the session `{self.session.id}` serves another run: open one for each run")
             self.session._in_run = True
         try:
-            words = _last_words(self._input)
+            words = last_words(self._input)
             if words:
                 self.session.prompt(words)
         except BaseException:
@@ -258,7 +243,7 @@ class _Run:
         self.expect_no_error()
         if not self.guarded._stops or result.interruptions:
             return True
-        self.guarded.stopped = self.session.stop(_finish_reason(result))
+        self.guarded.stopped = self.session.stop(finish_reason(result))
         if self.guarded.stopped.allowed:
             return True
         if getattr(result, "_cancel_mode", "none") != "none":
@@ -280,7 +265,7 @@ class _Run:
 
     def expect_guarded(self, agent: Agent[Any]) -> None:
         """Refuses an agent with unguarded tools. Warns of tools that run at the provider or that the guard does not know."""
-        local = [tool for tool in agent.tools if not isinstance(tool, _HOSTED)]
+        local = [tool for tool in agent.tools if not isinstance(tool, HOSTED)]
         bare = [tool.name for tool in local if not _is_guarded(tool, self.guarded)]
         if bare:
             names = ", ".join(f"`{name}`" for name in bare)
@@ -289,10 +274,20 @@ class _Run:
             raise GuardError(f"no guard stands around the tools that a `{type(agent).__name__}` adds: use an `Agent`")
         if agent.mcp_servers:
             raise GuardError("no guard stands around the agent's MCP servers: start them behind `guardc mcp-proxy`")
-        elsewhere = [tool.name for tool in agent.tools if isinstance(tool, _HOSTED)]
+        self._expect_plain_handoffs(agent)
+        elsewhere = [tool.name for tool in agent.tools if isinstance(tool, HOSTED)]
         warn_unguarded(self._listed, "run at the provider, where no guard sees them", elsewhere)
         unknown = {tool.name for tool in local} - known_tools(self.session)
         warn_unguarded(self._listed, "the guard does not know, so that it denies them", unknown)
+
+    def _expect_plain_handoffs(self, agent: Agent[Any]) -> None:
+        """Refuses handoffs that run a function of the host, or that have the name of a tool: they get no verdict."""
+        for each in agent.handoffs:
+            made = each if isinstance(each, Handoff) else handoff(each)
+            if not is_plain(made):
+                raise GuardError(f"no guard stands around the function of the handoff `{made.tool_name}`: make it a tool")
+            if made.tool_name in known_tools(self.session):
+                raise GuardError(f"the handoff `{made.tool_name}` has the name of a tool of the guard, which does not judge handoffs")
 
     async def _filter(self, asked: CallModelData[Any]) -> ModelInputData:
         """Checks the agent that is about to ask the model, and puts feedback behind the results of its turn."""
@@ -466,20 +461,3 @@ def _is_guarded(tool: Any, guarded: Guarded) -> bool:
 
 def _is_result(item: Any) -> bool:
     return isinstance(item, dict) and item.get("type") == "function_call_output"
-
-
-def _last_words(input: Any) -> str:
-    """The words of the user with which a run begins; none where it resumes."""
-    if isinstance(input, str):
-        return input
-    last = input[-1] if isinstance(input, list) and input else None
-    if not (isinstance(last, dict) and last.get("role") == "user"):
-        return ""
-    content = last.get("content") or ""
-    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
-
-
-def _finish_reason(result: Any) -> str | None:
-    """`length` where the provider says that the last answer is not complete; the framework keeps no other reason."""
-    last = result.raw_responses[-1].output if result.raw_responses else ()
-    return "length" if any(getattr(item, "status", None) == "incomplete" for item in last) else None
