@@ -292,6 +292,23 @@ def test_the_guard_judges_default_values_and_no_excluded_parameters():
     assert pay(object(), amount=5) == 5
 
 
+def test_a_name_that_two_arguments_have_is_refused():
+    session, ran = Guard.compile('guard g\ntool rm(path: string, force: bool?) { deny unless path == "ok" }').session("s"), []
+
+    def rm(path, /, **more):
+        ran.append((path, more))
+
+    def rest(*path, **more):
+        ran.append((path, more))
+
+    for function in (rm, rest):
+        guarded = session.tool(function, name="rm")
+        with pytest.raises(ArgumentError, match="two arguments with the name `path`"):
+            guarded("SECRET", path="ok")
+    session.tool(rm)("ok", force=True)
+    assert ran == [("ok", {"force": True})]
+
+
 def test_methods_and_callables_are_tools(session):
     class Service:
         async def __call__(self):

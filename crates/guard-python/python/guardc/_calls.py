@@ -293,6 +293,10 @@ def guarded_tool(session, function, name, denied, exclude):
             if key in exclude:
                 continue
             if signature.parameters[key].kind is inspect.Parameter.VAR_KEYWORD:
+                # A positional-only parameter leaves its name free: the guard would judge one value, and the function get both.
+                twice = sorted((signature.parameters.keys() - {key}) & value.keys())
+                if twice:
+                    raise ArgumentError(f"`{name}` gets two arguments with the name `{twice[0]}`")
                 args.update(value)
             elif signature.parameters[key].kind is inspect.Parameter.VAR_POSITIONAL:
                 if value:
