@@ -195,12 +195,13 @@ class Session {
     try {
       settled = await this.promises.settle(call, result, { outcome });
     } catch (error) {
-      if (!(error instanceof ArgumentError)) {
+      try {
+        const ending = unreadable(call, result, error);
+        settled = await this.calls.settling(() => this.#later(...ending));
+      } catch (unsettled) {
         this.#overdue.push({ call, result, outcome });
-        throw error;
+        throw unsettled;
       }
-      const text = shown(result);
-      settled = await this.calls.settling(() => this.#later("settleUnreadable", [call, text, error.message]));
     }
     this.#blocks.push(...settled.feedback);
     return settled;
@@ -214,10 +215,23 @@ class Session {
       try {
         await this.#later("settle", [call, result, { outcome }]);
       } catch (error) {
-        if (!(error instanceof ArgumentError)) throw error;
-        await this.#later("settleUnreadable", [call, shown(result), error.message]);
+        await this.#later(...unreadable(call, result, error));
       }
     }
+  }
+
+  /** Asks whether the agent may stop. Throws where a call has run that cannot be settled. */
+  stop(reason) {
+    for (; this.#overdue.length; this.#overdue.shift()) {
+      const { call, result, outcome } = this.#overdue[0];
+      if (!this.inFlight.includes(call)) continue;
+      try {
+        this.settle(call, result, { outcome });
+      } catch (error) {
+        this.#ask(...unreadable(call, result, error));
+      }
+    }
+    return this.#ask("stop", [reason]);
   }
 
   /** The feedback of settled scopes and tools that nobody has read yet: texts, in order. */
@@ -308,6 +322,16 @@ class Session {
       };
     }
   }
+}
+
+/** The settlement of a call whose result is not JSON. Throws `error` if it is: then the engine failed, or the host's clock or probes. */
+function unreadable(call, result, error) {
+  try {
+    if (result !== undefined) jsonText(result);
+  } catch (why) {
+    return ["settleUnreadable", [call, shown(result), String(why?.message ?? why)]];
+  }
+  throw error;
 }
 
 /** A result that is not JSON, in words that are not JSON either. */

@@ -73,6 +73,48 @@ test("an error of the clock or of the probes reaches the caller", async () => {
   await refusesEverything(refunds({ probes: () => { throw new RangeError("probes"); } }), RangeError);
 });
 
+for (const fault of [() => { throw new RangeError("clock"); }, () => "noon"]) {
+  for (const outcome of ["success", "failure"]) {
+    test(`a call that ran is settled as a ${outcome} before a stop, when ${fault}`, async () => {
+      let fails = false;
+      const clock = () => (fails ? fault() : 1);
+      const session = Guard.compile("guard g\ntool ping() { returns string }").session("s", { clock });
+      const run = session.call("ping", {}, () => {
+        fails = true;
+        if (outcome === "failure") throw new Error("tool");
+        return "pong";
+      });
+      await assert.rejects(run);
+      await assert.rejects(session.promises.stop());
+      assert.throws(() => session.stop());
+      fails = false;
+      assert.equal(session.stop().allowed, true);
+      const settled = session.records().map((line) => JSON.parse(line)).find(({ kind }) => kind === "settle").payload;
+      assert.deepEqual([session.inFlight, settled.success, settled.result], [[], outcome === "success", outcome === "success" ? "pong" : settled.result]);
+    });
+  }
+}
+
+test("a clock that fails once does not make a result unreadable, nor a failure a success", async () => {
+  for (const outcome of ["success", "failure"]) {
+    const times = [1, 1, "noon"];
+    const session = Guard.compile("guard g\ntool ping() { returns string }").session("s", { clock: () => times.shift() ?? 1 });
+    const run = session.call("ping", {}, () => { if (outcome === "failure") throw new Error("tool"); return "pong"; });
+    await assert.rejects(run, ArgumentError);
+    await session.promises.stop();
+    const settled = session.records().map((line) => JSON.parse(line)).find(({ kind }) => kind === "settle").payload;
+    assert.equal(settled.success, outcome === "success");
+    if (outcome === "success") assert.equal(settled.result, "pong");
+  }
+});
+
+test("a result that throws while it is read is one that does not decode", async () => {
+  const session = refunds();
+  const result = { get member() { throw new RangeError("no"); } };
+  assert.equal(await session.call("ping", {}, () => result), result);
+  assert.deepEqual(session.inFlight, []);
+});
+
 for (const answer of [1, [], null, "text", { ready: new Set() }, { ready: NaN }, new Map()]) {
   test(`probes that answer ${JSON.stringify(answer)} refuse`, () => refusesEverything(refunds({ probes: () => answer }), ArgumentError));
 }

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import json
 import os
 import pathlib
 import shutil
@@ -11,7 +12,7 @@ import threading
 
 import pytest
 
-from conftest import REFUNDS, SHARED
+from conftest import REFUNDS, SHARED, outcomes
 from guardc import (
     ApprovalNeeded,
     ArgumentError,
@@ -140,6 +141,45 @@ def test_a_settlement_that_fails_is_not_hidden_by_a_result(guard, tmp_path):
     with pytest.raises(GuardError):
         ping()
     refuses_everything(session, GuardError)
+
+
+@pytest.mark.parametrize("fault", [RuntimeError("no time"), KeyboardInterrupt(), "noon"], ids=repr)
+@pytest.mark.parametrize("ending", [None, ValueError("failed"), asyncio.CancelledError()], ids=repr)
+def test_a_call_that_ran_is_settled_before_a_stop_whatever_the_clock_does(guard, fault, ending):
+    faults = []
+
+    def clock():
+        if faults and isinstance(faults[0], BaseException):
+            raise faults[0]
+        return faults[0] if faults else 1.0
+
+    session = guard.session("s", clock=clock)
+
+    @session.tool
+    def ping():
+        faults.append(fault)
+        if ending is not None:
+            raise ending
+        return "pong"
+
+    with pytest.raises(BaseException):
+        ping()
+    raised = ArgumentError if fault == "noon" else type(fault)
+    with pytest.raises(raised):
+        session.stop()
+    faults.clear()
+    assert session.stop() and session.in_flight == []
+    assert list(outcomes(session).values()) == [ending is None]
+
+
+def test_a_clock_that_fails_once_does_not_make_a_result_unreadable():
+    times = [1.0, 1.0, "noon", 1.0, 1.0, 1.0]
+    session = Guard.compile("guard g\ntool ping() { returns string }").session("s", clock=lambda: times.pop(0))
+    with pytest.raises(ArgumentError):
+        session.tool(lambda: "pong", name="ping")()
+    session.stop()
+    settled = next(json.loads(line)["payload"] for line in session.records() if '"kind":"settle"' in line)
+    assert settled["success"] and settled["result"] == "pong", settled
 
 
 def test_a_cancellation_stays_a_cancellation_where_the_settlement_fails(session):

@@ -53,7 +53,11 @@ class Waiter:
         """Settles a call as failed that was allowed and will not run."""
         if self.done and self.verdict is not None and self.verdict and not self.verdict.is_served:
             verdict, self.verdict = self.verdict, None
-            session.settle(verdict.call, outcome="failure")
+            try:
+                session.settle(verdict.call, outcome="failure")
+            except BaseException:
+                session._overdue.append((verdict.call, None, True))
+                raise
 
     def is_served(self):
         return self.error is None and self.verdict is not None and self.verdict.is_served
@@ -255,10 +259,10 @@ class CallScope:
                 self.settled = self.session.settle(self.verdict.call, outcome="failure")
             else:
                 self.settled = self.session._settle_leniently(self.verdict.call, self.result)
-        except GuardError:
+        except BaseException as unsettled:  # The host's clock may raise anything, and the call has run.
             self.session._overdue.append((self.verdict.call, self.result, failed))
             # A cancellation or an interrupt goes on as what it is.
-            if not failed or issubclass(kind, Exception):
+            if not failed or issubclass(kind, Exception) or not isinstance(unsettled, Exception):
                 raise
         if self.settled is not None and self.settled.feedback:
             with self.session._gate:

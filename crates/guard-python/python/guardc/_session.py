@@ -4,7 +4,7 @@ import os
 import threading
 from collections import deque
 
-from ._engine import EngineSession, Store
+from ._engine import EngineSession, Store, _json_text
 from ._calls import MAX_PASSED, CallScope, guarded_tool
 from ._errors import ArgumentError
 from ._pending import PendingApproval
@@ -13,6 +13,15 @@ _settle = EngineSession.settle
 
 #: How long a call waits for another call in flight, in seconds.
 WAIT = 60.0
+
+
+def _why_unreadable(result):
+    """Why a result is not JSON; `None` if it is."""
+    try:
+        _json_text(result)
+    except Exception as error:
+        return str(error)
+    return None
 
 
 class Session(EngineSession):
@@ -70,12 +79,15 @@ class Session(EngineSession):
         """Settles a call that has run, whatever its result is."""
         try:
             return self.settle(call, result)
-        except ArgumentError as error:
+        except Exception:
+            why = _why_unreadable(result)
+            if why is None:
+                raise  # The engine failed, or the host's clock or its probes.
             try:
                 text = repr(result)[:4000].encode("utf-8", "replace").decode()
             except Exception:
                 text = f"a {type(result).__name__}"
-            settled = EngineSession._settle_unreadable(self, call, text, str(error))
+            settled = EngineSession._settle_unreadable(self, call, text, why)
             with self._gate:
                 if self._waiting:
                     self._wake()
