@@ -204,6 +204,17 @@ def test_people_are_asked_for_this_call(answer, runs):
     assert host.session.state["state"]["paid"] == (200 if runs else 0)
 
 
+def test_a_call_that_the_guard_serves_after_an_approval_does_not_run():
+    session = Guard.compile('guard g\nstatement reason(why: string max 9) approval boss').session("s")
+    guarded = GuardInterceptor(session)
+    emitter = InterceptionEmitter(resolver=guarded.resolver(lambda pending, role: Approval("ida"))).register(guarded)
+    builder = AgentContextBuilder(agent_id="a", framework="f", session_id="s")
+    with pytest.raises(InterceptionBlocked) as blocked:
+        asyncio.run(emitter.emit(builder.pre_tool_call(call_id="c1", name="reason", args={"why": "ill"})))
+    assert "stated" in blocked.value.result.verdict.message
+    assert guarded._judged == {} and session.in_flight == []
+
+
 def test_a_call_that_ran_with_other_arguments_is_withheld_and_settled():
     host = Host()
     with pytest.raises(InterceptionBlocked):

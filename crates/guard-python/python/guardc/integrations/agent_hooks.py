@@ -66,17 +66,14 @@ class GuardInterceptor:
         if unshowable is not None:
             return Verdict.deny(reason="guard:transform", message=verdict_text(unshowable))
         verdict = self.session.propose(call["name"], json.dumps(call["args"]), call=call["id"])
-        if verdict.is_served:
-            # No host can be given a result in place of a call.
-            return Verdict.deny(reason="guard:served", message=served_text(verdict))
-        if verdict.allowed:
+        if verdict.allowed and not verdict.is_served:
             self._judged[call["id"]] = call["args"]
             return ALLOW
         if verdict.decision == "ask":
             needed = ApprovalNeeded(verdict, PendingApproval.of_verdict(self.session.id, verdict))
             self._pending[call["id"]] = needed
             return Verdict.escalate(reason=self.reason_of(verdict), message=verdict_text(verdict))
-        return Verdict.deny(reason=self.reason_of(verdict), message=verdict_text(verdict))
+        return self._refusal(verdict)
 
     def _post_tool_call(self, context: AgentContext) -> Verdict:
         call, result = context["tool_call"], context["tool_result"]
@@ -101,13 +98,25 @@ class GuardInterceptor:
 
     def approved(self, call: str, answers: list[Any]) -> bool:
         """Records the approvals of a call and proposes it again. Returns true if it may run now."""
+        return self.answered(call, answers).decision.permits
+
+    def answered(self, call: str, answers: list[Any]) -> Verdict:
+        """Records the approvals of a call and proposes it again. Returns the verdict for the host."""
         with self._lock:
             needed = self._pending.pop(call)
             record_approvals(self.session, needed, answers)
             verdict = self.session.propose_pending(needed.pending)
-            if verdict.allowed:
-                self._judged[call] = json.loads(needed.pending.args_text)
-            return verdict.allowed
+            if not verdict.allowed or verdict.is_served:
+                return self._refusal(verdict)
+            self._judged[call] = json.loads(needed.pending.args_text)
+            return ALLOW
+
+    def _refusal(self, verdict: Any) -> Verdict:
+        """The denial of a call that must not run: the guard refuses it, or has answered it itself."""
+        if verdict.is_served:
+            # No host can be given a result in place of a call.
+            return Verdict.deny(reason="guard:served", message=served_text(verdict))
+        return Verdict.deny(reason=self.reason_of(verdict), message=verdict_text(verdict))
 
 
 class GuardResolver:
@@ -123,8 +132,10 @@ class GuardResolver:
         if needed is None:
             return ApprovalResolution(ApprovalOutcome.UNRESOLVED, request.context_identity)
         answers = [self._approve(needed.pending, role) for role in needed.pending.roles]
-        granted = bool(answers) and all(isinstance(answer, Approval) for answer in answers)
-        if granted and self._interceptor.approved(call, answers):
-            return ApprovalResolution(ApprovalOutcome.APPROVE, request.context_identity, ALLOW)
         refused = Verdict.deny(reason="guard:not_approved", message=request.verdict.message)
+        if answers and all(isinstance(answer, Approval) for answer in answers):
+            verdict = self._interceptor.answered(call, answers)
+            if verdict.decision.permits:
+                return ApprovalResolution(ApprovalOutcome.APPROVE, request.context_identity, verdict)
+            refused = verdict
         return ApprovalResolution(ApprovalOutcome.REJECT, request.context_identity, refused)
