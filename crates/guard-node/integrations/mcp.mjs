@@ -62,10 +62,24 @@ export class Guarded {
     Object.defineProperty(protocol, "fallbackRequestHandler", { get: () => fallback && guarded, set: (handler) => (fallback = handler) });
   }
 
-  /** A registered tool, whose function stays guarded where it is replaced. */
+  /** A registered tool, whose function stays guarded where it is replaced. What the SDK runs is replaced by an update only. */
   #registered(tool) {
-    const update = tool.update;
-    tool.update = (updates) => update(updates.callback ? { ...updates, callback: this.#inside(updates.callback) } : updates);
+    const { update } = tool;
+    let { executor } = tool;
+    let isUpdating = false;
+    const set = (made) => {
+      if (!isUpdating) throw new GuardError("no guard would stand around the executor of a tool: replace its function with `update`");
+      executor = made;
+    };
+    Object.defineProperty(tool, "executor", { get: () => executor, set, enumerable: true, configurable: false });
+    tool.update = (updates) => {
+      isUpdating = true;
+      try {
+        return update(updates.callback ? { ...updates, callback: this.#inside(updates.callback) } : updates);
+      } finally {
+        isUpdating = false;
+      }
+    };
     return tool;
   }
 
@@ -94,7 +108,11 @@ export class Guarded {
       } catch (error) {
         end = { error };
       }
-      if (!call.isJudged) await this.#unread(call);
+      if (!call.isJudged) {
+        // The SDK answers what it refuses with an error. Anything else is the word of a function that no guard stood around.
+        if (isInside && "result" in end && !end.result?.isError) end = { error: new GuardError(`another function than the guarded one is registered as \`${name}\``) };
+        await this.#unread(call);
+      }
       end = call.end ?? end;
       if ("error" in end) throw end.error;
       // An answer that nobody reads leaves the feedback for the next one.

@@ -209,6 +209,27 @@ test("a function stays guarded where it is replaced, renamed, or called by anoth
   assert.deepEqual([renamed[0][1], ran.length], [true, 1]);
 });
 
+test("what the SDK runs for a tool cannot be replaced past the guard", async () => {
+  const own = session(PAY);
+  const make = () => {
+    const server = new Guarded(own).attach(new McpServer(INFO));
+    const tool = server.registerTool("ping", {}, () => said("guarded"));
+    assert.throws(() => { tool.executor = () => said("other"); }, GuardError);
+    tool.update({ paramsSchema: z.object({}) });
+    assert.throws(() => { tool.executor = () => said("other"); }, GuardError);
+    return server;
+  };
+  assert.deepEqual(await play(make, [["ping", {}]]), [["guarded", false]]);
+  const registry = (tools) => () => {
+    const server = serverOf(new Guarded(own), ping(() => said("guarded")));
+    server._registeredTools = tools; // As a later version of the SDK, or a wrapper of it, might.
+    return server;
+  };
+  const other = { enabled: true, executor: async () => said("other"), inputSchema: undefined };
+  await assert.rejects(play(registry({ ping: other }), [["ping", {}]]), /another function than the guarded one/);
+  assert.deepEqual([ends(own), own.inFlight], [["success", "failure"], []]);
+});
+
 test("a handler of its own on a server of functions is judged as it is called", async () => {
   const [own, ran] = [session(PAY), []];
   const make = () => {
