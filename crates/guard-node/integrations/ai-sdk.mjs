@@ -251,7 +251,7 @@ class Run {
       this.#expectSound();
       const written = blank(this.#written.get(call) ?? JSON.stringify(input));
       const exact = this.settings.integers === "bigint" ? exactInput(written, input) : undefined;
-      const given = () => (exact ? written : judged(this.session, name, written, input));
+      const given = () => (exact ? { real: written } : judged(written, input));
       const scoped = { call, signal: abortSignal, isExact: exact !== undefined };
       const scope = await admitted(this.session, name, given, scoped, this.settings.approve);
       const running = scope.run(async (_, { signal }) => {

@@ -91,7 +91,7 @@ class Middleware {
       const real = await validated(request.tool, call.args);
       const exact = this.settings.integers === "bigint" ? exactInput(written, real) : undefined;
       args = exact ?? call.args;
-      const given = () => (exact ? written : judged(session, call.name, written, real));
+      const given = () => (exact ? { real: written } : judged(written, real));
       const scoped = { call: call.id || undefined, signal: runtime.signal, isExact: exact !== undefined };
       scope = await admitted(session, call.name, given, scoped, this.settings.approve);
     } catch (error) {

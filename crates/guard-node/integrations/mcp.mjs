@@ -89,7 +89,7 @@ export class Guarded {
       const [ctx, args = {}] = given.toReversed();
       const call = this.#calls.get(ctx);
       if (call === undefined || call.isJudged) throw new GuardError("the function is guarded, and was called outside of its server");
-      return this.#guarded(call, () => judged(call.session, call.name, call.written, args), false, () => callback(...given));
+      return this.#guarded(call, () => judged(call.written, args), false, () => callback(...given));
     };
   }
 
@@ -104,7 +104,7 @@ export class Guarded {
       const run = () => handler(request, ctx);
       let end;
       try {
-        end = { result: await (isInside ? run() : this.#guarded(call, () => call.written, true, run)) };
+        end = { result: await (isInside ? run() : this.#guarded(call, () => ({ real: call.written }), true, run)) };
       } catch (error) {
         end = { error };
       }

@@ -81,7 +81,7 @@ export class Guarded {
     const scoped = { call: callId, signal: details.signal, isExact: exact !== undefined };
     const args = async () => {
       await this.#report(session, context);
-      return exact ? written : judged(session, name, written, input);
+      return exact ? { real: written } : judged(written, input);
     };
     const scope = await admitted(session, name, args, scoped, this.#approve);
     const running = scope.run((args, { signal }) => options.execute(exact ?? input, context, { ...details, signal }));

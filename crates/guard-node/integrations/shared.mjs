@@ -28,18 +28,18 @@ export function inTurn(session, propose) {
 }
 
 /**
- * Proposes a call, asks people where the guard asks for them, and waits for its turn. `args` makes the arguments when the
- * call is proposed. Returns the entered scope; throws as entering it does.
+ * Proposes a call, asks people where the guard asks for them, and waits for its turn. `args` makes the forms of the
+ * arguments when the call is proposed: `real`, and `written` where it is another one. Returns the entered scope; throws as entering it does.
  */
 export async function admitted(session, tool, args, options, approve) {
   let given;
   const again = async (error) => {
     await expectApproved(session, error, approve);
-    return session.scope(tool, given, options);
+    return session.scope(tool, given.real, { ...options, written: given.written, roles: error.pending.roles });
   };
   const { scope, waiting } = await inTurn(session, async () => {
     given = await args();
-    let scope = session.scope(tool, given, options);
+    let scope = session.scope(tool, given.real, { ...options, written: given.written });
     try {
       return { scope, waiting: await scope.begin() };
     } catch (error) {
@@ -84,20 +84,8 @@ export async function refused(session, { name, callId, arguments: written }) {
 
 // Arguments
 
-/** The arguments as the model wrote them, or as the tool gets them where validation changes them. Both must pass. */
-export async function judged(session, name, written, input) {
-  return isSame(written, input) || (await isRefused(session, name, written)) ? written : jsonOf(input);
-}
-
-/** Returns true if the guard would deny the call as the model wrote it. Nothing is recorded. */
-async function isRefused(session, name, written) {
-  try {
-    return (await session.promises.preview(name, written)).decision === "deny";
-  } catch (error) {
-    if (error instanceof ArgumentError) return true; // What is no JSON is denied when it is proposed.
-    throw error;
-  }
-}
+/** The arguments as the tool gets them, and as the model wrote them where validation changes them. Both must pass. */
+export const judged = (written, input) => (isSame(written, input) ? { real: written } : { real: jsonOf(input), written });
 
 /** What a text says where a number cannot hold it, and the framework has changed nothing else. */
 export function exactInput(written, input) {
@@ -128,10 +116,32 @@ export function asWritten(written) {
 const MARK = randomUUID();
 const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, "g");
 
-/** The JSON text of a value, in which BigInts are integers. */
+/**
+ * The JSON text of a value, in which BigInts are integers and a value with `toJSON` is what that says. Throws `ArgumentError`
+ * where `JSON.stringify` would write something else than the tool gets.
+ */
 export function jsonOf(value) {
-  const text = JSON.stringify(value, (_, each) => (typeof each === "bigint" ? `${MARK}${each}` : each));
+  const text = JSON.stringify(value, function (key, each) {
+    if (typeof each === "bigint") return `${MARK}${each}`;
+    if (isLost(this, key, each)) throw new ArgumentError(`the value of \`${key}\` is not JSON, so that the guard cannot judge it`);
+    return each;
+  });
   return text?.replace(MARKED, "$1") ?? "null";
+}
+
+/** Returns true if JSON drops or replaces a member. One that is undefined is one that is not there. */
+function isLost(holder, key, value) {
+  switch (typeof value) {
+    case "number":
+      return !Number.isFinite(value);
+    case "object":
+      // An invalid date writes itself as null.
+      return value === null ? holder[key] !== null : !Array.isArray(value) && !json.isPlain(value);
+    case "undefined":
+      return Array.isArray(holder) || holder[key] !== undefined;
+    default:
+      return typeof value === "function" || typeof value === "symbol";
+  }
 }
 
 /** Returns true if the text of the model says, as JavaScript reads it, what the tool gets. */

@@ -225,9 +225,15 @@ function abortion(signal, aborted = (reason) => reason) {
 class CallScope {
   #args;
   #real;
+  #written;
+  #roles;
   #state = "new";
 
-  constructor(session, tool, args, { call, signal, isExact = false } = {}) {
+  /**
+   * `isExact`: the tool runs with what the text of the arguments says. `written`: the arguments as the model wrote them, where
+   * the tool gets others; both must pass. `roles`: those that have approved this call in one of its forms.
+   */
+  constructor(session, tool, args, { call, signal, isExact = false, written, roles = [] } = {}) {
     if (signal !== undefined && !(signal instanceof AbortSignal)) throw new ArgumentError("`signal` is an `AbortSignal`");
     this.session = session;
     this.tool = tool;
@@ -235,6 +241,8 @@ class CallScope {
     this.signal = signal;
     // Taken now: whoever changes the object later changes neither what is judged nor what runs.
     this.#args = argsText(args);
+    this.#written = written;
+    this.#roles = roles;
     // The caller runs the tool with what the text says, and not with what JavaScript reads in it.
     if (isExact) this.#real = this.#args;
   }
@@ -254,12 +262,11 @@ class CallScope {
     return verdict;
   }
 
-  /** The arguments as they were written; where JavaScript reads something else, as they run. Both must pass. */
+  /** The arguments as they were written; where JavaScript reads something else, as they run. All forms must pass. */
   async #judged() {
-    if (this.#real === undefined) this.#real = realText(this.#args);
-    if (this.#real === this.#args) return this.#args;
-    const written = await this.session.promises.preview(this.tool, this.#args);
-    return written.decision === "deny" ? this.#args : this.#real;
+    this.#real ??= realText(this.#args);
+    const forms = [...new Set([this.#real, this.#args, this.#written ?? this.#args])];
+    return forms.length === 1 ? forms[0] : strictestForm(this.session, this.tool, forms, this.#roles);
   }
 
   /** Proposes the call. Returns what `entered` waits for; throws where the call may not run. */
@@ -350,6 +357,49 @@ class CallScope {
       unsettled.cause ??= error;
       throw unsettled;
     }
+  }
+}
+
+/** Per session: the forms of calls that people were asked about. */
+const askedForms = new WeakMap();
+
+/**
+ * The form of a call to propose, of those that must all pass. The first is the one that the tool gets. A form that needs
+ * approvals counts as approved if all its roles are in `given`: they have approved another form of the call. Throws
+ * `ArgumentError` where no form needs the approvals of all the others.
+ */
+async function strictestForm(session, tool, forms, given) {
+  const judged = [];
+  for (const form of forms) {
+    const verdict = await previewed(session, tool, form);
+    if (verdict === undefined || verdict.decision === "deny") return form;
+    judged.push({ form, verdict, needs: PendingApproval.ofVerdict(session.id, verdict).roles });
+  }
+  if (!askedForms.has(session)) askedForms.set(session, new Set());
+  const asked = askedForms.get(session);
+  const keyOf = (form) => `${tool}\n${answer(native.canonical(form))}`;
+  const isCovered = ({ needs }, by) => needs.length > 0 && needs.every((role) => by.includes(role));
+  const asking = judged.filter((each) => each.verdict.decision === "ask" && !isCovered(each, given));
+  if (asking.length) {
+    const strictest = asking.find(({ needs }) => !needs.length || asking.every((other) => isCovered(other, needs)));
+    if (!strictest) throw new ArgumentError(`\`${tool}\` needs approvals of different people as the model wrote it and as the tool gets it`);
+    asked.add(keyOf(strictest.form));
+    return strictest.form;
+  }
+  const waiting = judged.find(({ verdict }) => verdict.decision === "wait");
+  if (waiting) return waiting.form;
+  const allowed = judged.filter(({ verdict }) => verdict.decision === "allow");
+  // The form that people were asked about uses up their approval.
+  return (allowed.find(({ form }) => asked.has(keyOf(form))) ?? allowed[0] ?? judged[0]).form;
+}
+
+/** The verdict that a form would get; nothing if it is no JSON, which is denied when it is proposed. */
+async function previewed(session, tool, form) {
+  try {
+    return await session.promises.preview(tool, form);
+  } catch (error) {
+    if (error instanceof ArgumentError) return undefined;
+    throw error;
   }
 }
 

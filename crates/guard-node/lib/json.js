@@ -123,4 +123,4 @@ function millis(time) {
   throw new ArgumentError("a time is a number of milliseconds, a `Date`, or RFC 3339 text");
 }
 
-module.exports = { argsText, jsonText, millis, parseExact, plainText };
+module.exports = { argsText, isPlain, jsonText, millis, parseExact, plainText };

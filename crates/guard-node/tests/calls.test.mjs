@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { ApprovalNeeded, ArgumentError, Closed, Denied, Guard, GuardError, PendingApproval, Served, SessionError, Store, WaitTimeout } from "../lib/index.mjs";
 import { REFUNDS, deferred, folder, outcomes, refunds, settledTasks, shared } from "./shared.mjs";
+import { jsonOf, judged } from "../integrations/shared.mjs";
 
 const stores = { "in memory": () => ({}), "in a store": () => ({ store: folder() }) };
 
@@ -287,4 +288,66 @@ test("transforms are for who can carry them out", async () => {
   // A scope hands the tool's result on as it is.
   await assert.rejects(session.call("rows", {}, () => assert.fail("the tool ran")), Denied);
   assert.deepEqual(session.inFlight, []);
+});
+
+const FORMS = `guard g
+state { total: int = 0 }
+tool write(n: int) { effect total = total + n }
+tool pay(amount: int?, to: string?, note: string?) {
+  deny when (amount else 0) > 1000 because "too much"
+  deny when total > 5 and note is some because "no notes"
+  approval boss when (amount else 0) > 100
+  approval clerk when to is some
+}`;
+const forms = () => Guard.compile(FORMS).session("s");
+const inForms = (session, real, written, roles) => session.scope("pay", real, { written: JSON.stringify(written), roles });
+
+test("of the forms of a call the strictest is proposed", async () => {
+  const cases = [
+    [{ amount: 5 }, { amount: 2000 }, Denied, /too much/],
+    [{ amount: 2000 }, { amount: 200 }, Denied, /too much/],
+    [{ amount: 5 }, { amount: 200 }, ApprovalNeeded, { amount: 200 }],
+    [{ amount: 200 }, { amount: 5 }, ApprovalNeeded, { amount: 200 }],
+    [{ amount: 200 }, { amount: 300 }, ApprovalNeeded, { amount: 200 }],
+    [{ amount: 200 }, { amount: 300, to: "ann" }, ApprovalNeeded, { amount: 300, to: "ann" }],
+    [{ amount: 200 }, { to: "ann" }, ArgumentError, /approvals of different people/],
+  ];
+  for (const [real, written, kind, expected] of cases) {
+    const error = await inForms(forms(), real, written).enter().catch((error) => error);
+    assert.equal(error.constructor, kind, JSON.stringify([real, written]));
+    if (kind === ApprovalNeeded) assert.deepEqual(error.pending.args, expected);
+    else assert.match(error.message, expected);
+  }
+  const scope = await inForms(forms(), { amount: 5 }, { amount: 6 }).enter();
+  assert.deepEqual(scope.args, { amount: 5 });
+});
+
+test("an approval of a form is for one call", async () => {
+  for (const [real, written] of [[{ amount: 5 }, { amount: 200 }], [{ amount: 200 }, { amount: 5 }], [{ amount: 200 }, { amount: 300 }], [{ amount: 200 }, { amount: 300, to: "ann" }]]) {
+    const session = forms();
+    for (const _ of [1, 2]) {
+      const error = await inForms(session, real, written).enter().catch((error) => error);
+      assert.ok(error instanceof ApprovalNeeded, JSON.stringify([real, written]));
+      session.approvePending(error.pending, { by: "ida" });
+      await (await inForms(session, real, written, error.pending.roles).enter()).succeed();
+    }
+  }
+});
+
+test("both forms of a call that waited are judged again", async () => {
+  const session = forms();
+  const write = await session.scope("write", { n: 9 }).enter();
+  const paying = assert.rejects(inForms(session, { amount: 5 }, { amount: 5, note: "x" }).enter(), /no notes/);
+  await settledTasks();
+  await write.succeed();
+  await paying;
+});
+
+test("arguments that JSON would change are refused, and not judged as something else", () => {
+  class Secret { #path = "/"; }
+  for (const value of [Infinity, NaN, new Map([["a", 1]]), new Set([1]), () => 1, Symbol("a"), new Secret(), new Date(NaN), [undefined], /a/]) {
+    assert.throws(() => jsonOf({ value }), ArgumentError, String(typeof value));
+    assert.throws(() => judged('{"value": "Infinity"}', { value }), ArgumentError);
+  }
+  assert.equal(jsonOf({ a: undefined, b: 10n ** 20n, c: new Date(0), d: Object.create(null) }), '{"b":100000000000000000000,"c":"1970-01-01T00:00:00.000Z","d":{}}');
 });

@@ -292,6 +292,92 @@ def test_the_guard_judges_default_values_and_no_excluded_parameters():
     assert pay(object(), amount=5) == 5
 
 
+FORMS = """guard g
+state { total: int = 0 }
+tool write(n: int) { effect total = total + n }
+tool pay(amount: int?, to: string?, note: string?) {
+  deny when (amount else 0) > 1000 because "too much"
+  deny when total > 5 and note is some because "no notes"
+  approval boss when (amount else 0) > 100
+  approval clerk when to is some
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "real, written, expected",
+    [
+        ({"amount": 5}, {"amount": 6}, "real"),
+        ({"amount": 5}, {"amount": 2000}, "written"),
+        ({"amount": 2000}, {"amount": 200}, "real"),
+        ({"amount": 5}, {"amount": 200}, "written"),
+        ({"amount": 200}, {"amount": 5}, "real"),
+        ({"amount": 200}, {"amount": 300}, "real"),
+        ({"amount": 200}, {"amount": 300, "to": "ann"}, "written"),
+        ({"amount": 200, "to": "ann"}, {"to": "ann"}, "real"),
+        ({"amount": 200}, {"to": "ann"}, None),
+        ({"amount": float("nan")}, {"amount": 5}, "real"),
+        ({"amount": 5}, '{"amount": 5, "amount": 6}', "written"),
+    ],
+)
+def test_the_stricter_form_of_a_call_is_proposed(real, written, expected):
+    session = Guard.compile(FORMS).session("s")
+    if expected is None:
+        with pytest.raises(ArgumentError, match="approvals of different people"):
+            guardc._calls.strictest_form(session, "pay", (real, written))
+    else:
+        assert guardc._calls.strictest_form(session, "pay", (real, written)) is {"real": real, "written": written}[expected]
+
+
+def form_scope(session, real, written, roles=()):
+    scope = session.call("pay", real)
+    scope.written, scope.roles = written, roles
+    return scope
+
+
+def test_an_approval_of_a_form_is_for_one_call():
+    cases = [({"amount": 5}, {"amount": 200}), ({"amount": 200}, {"amount": 5}), ({"amount": 200}, {"amount": 300}), ({"amount": 200}, {"amount": 300, "to": "ann"})]
+    for real, written in cases:
+        session = Guard.compile(FORMS).session("s")
+        for _ in range(2):
+            with pytest.raises(ApprovalNeeded) as needed, form_scope(session, real, written):
+                raise AssertionError("it ran")
+            session.approve_pending(needed.value.pending, by="ida")
+            with form_scope(session, real, written, needed.value.pending.roles):
+                pass
+
+
+def test_a_form_that_is_denied_meanwhile_does_not_run():
+    session = Guard.compile(FORMS).session("s")
+    with pytest.raises(ApprovalNeeded) as needed, form_scope(session, {"amount": 200}, {"amount": 200, "note": "x"}):
+        raise AssertionError("it ran")
+    session.approve_pending(needed.value.pending, by="ida")
+    with session.call("write", {"n": 9}):
+        pass
+    with pytest.raises(Denied, match="no notes"), form_scope(session, {"amount": 200}, {"amount": 200, "note": "x"}, ("boss",)):
+        raise AssertionError("it ran")
+
+
+def test_both_forms_of_a_call_that_waited_are_judged_again():
+    session, ran = Guard.compile(FORMS).session("s"), []
+
+    async def write():
+        async with session.call("write", {"n": 9}):
+            await asyncio.sleep(0)
+            ran.append("write")
+
+    async def pay():
+        with pytest.raises(Denied, match="no notes"):
+            async with form_scope(session, {"amount": 5}, {"amount": 5, "note": "x"}):
+                ran.append("pay")
+
+    async def both():
+        await asyncio.gather(write(), pay())
+
+    asyncio.run(both())
+    assert ran == ["write"]
+
+
 def test_a_name_that_two_arguments_have_is_refused():
     session, ran = Guard.compile('guard g\ntool rm(path: string, force: bool?) { deny unless path == "ok" }').session("s"), []
 

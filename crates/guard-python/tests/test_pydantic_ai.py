@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("pydantic_ai")
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from pydantic_ai import Agent, ModelRetry, NativeOutput, PromptedOutput, TextOutput, Tool, ToolOutput
 from pydantic_ai.exceptions import UnexpectedModelBehavior, UsageLimitExceeded
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart
@@ -69,6 +69,28 @@ def test_a_denial_is_read_verbatim_with_the_outcome_denied(guard):
 def test_denials_cost_no_retries(pay):
     script = Script(*[[call("pay", {"amount": 50}, f"c{n}")] for n in range(20)])
     assert agent_of(pay, script, Tool(lambda amount: None, name="pay")).run_sync("go").output == "done"
+
+
+class Payment(BaseModel):
+    order: str
+    amount: int = Field(default=0, exclude=True)
+
+
+def test_people_are_asked_about_what_the_model_wrote_where_validation_hides_it():
+    source = "guard g\nrecord P { order: string, amount: int? }\ntool pay(p: P, note: string?) { approval boss when (p.amount else 0) > 100 }"
+    session, asked, ran = Guard.compile(source).session("s"), [], []
+
+    def pay(p: Payment, note: str = "") -> str:
+        ran.append(p.amount)
+        return "paid"
+
+    def approve(pending, role):
+        asked.append(pending.args["p"]["amount"])
+        return Approval("ida") if len(asked) > 1 else None
+
+    turns = [[call("pay", {"p": {"order": "A", "amount": 5000}, "note": "x"}, f"c{n}")] for n in range(3)]
+    agent_of(session, Script(*turns), Tool(pay), approve=approve).run_sync("go")
+    assert asked == [5000] * 3 and ran == [5000] * 2
 
 
 def refund(amount: int) -> str:

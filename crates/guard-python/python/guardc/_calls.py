@@ -76,6 +76,10 @@ class CallScope:
         self.tool = tool
         self.args = args
         self.call = call
+        #: The arguments as the model wrote them, where the tool gets others. Both must pass.
+        self.written = None
+        #: The roles that have approved this call, in one of its forms.
+        self.roles = ()
         self.verdict = None
         #: The result of the tool, to settle the call with.
         self.result = None
@@ -89,7 +93,8 @@ class CallScope:
         unshowable = self.session._unshowable(self.tool, self.call)
         if unshowable is not None:
             return unshowable
-        verdict = self.session.propose(self.tool, self.args, call=self.call)
+        args = self.args if self.written is None else strictest_form(self.session, self.tool, (self.args, self.written), self.roles)
+        verdict = self.session.propose(self.tool, args, call=self.call)
         self.call = verdict.call
         return verdict
 
@@ -279,6 +284,46 @@ class CallScope:
                 _inside.reset(token)
         except ValueError:
             pass  # The scope was left in another context than it was entered in.
+
+
+def strictest_form(session, tool, forms, roles=()):
+    """The form of a call to propose, of those that must all pass. The first is the one that the tool gets.
+
+    A form that needs approvals counts as approved if all its roles are in `roles`: they have approved another form of the
+    call. Raises `ArgumentError` where no form needs the approvals of all the others.
+    """
+    verdicts = []
+    for form in forms:
+        try:
+            verdicts.append(session.preview(tool, form))
+        except ArgumentError:
+            return form  # What is no JSON is refused when it is proposed.
+        if verdicts[-1].decision == "deny":
+            return form
+    needs = [set(PendingApproval.of_verdict(session.id, verdict).roles) for verdict in verdicts]
+    asking = [
+        place for place, verdict in enumerate(verdicts)
+        if verdict.decision == "ask" and not (needs[place] and needs[place] <= set(roles))
+    ]
+    asked = session.__dict__.setdefault("_asked_forms", set())
+    if asking:
+        place = _strictest_place(tool, asking, needs)
+        asked.add((tool, verdicts[place].args_text))
+        return forms[place]
+    for form, verdict in zip(forms, verdicts, strict=True):
+        if verdict.decision == "wait":
+            return form
+    allowed = [place for place, verdict in enumerate(verdicts) if verdict.decision == "allow"]
+    # The form that people were asked about uses up their approval.
+    granted = [place for place in allowed if (tool, verdicts[place].args_text) in asked]
+    return forms[(granted or allowed or [0])[0]]
+
+
+def _strictest_place(tool, asking, needs):
+    for place in asking:
+        if not needs[place] or all(needs[place] >= needs[other] and needs[other] for other in asking):
+            return place
+    raise ArgumentError(f"`{tool}` needs approvals of different people as the model wrote it and as the tool gets it")
 
 
 def guarded_tool(session, function, name, denied, exclude):

@@ -66,9 +66,25 @@ def is_refused(session: Session, tool: str, written: Any) -> bool:
         return True
 
 
-def judged_arguments(session: Session, tool: str, written: str, real: Any) -> Any:
-    """The arguments to propose: as the tool gets them, unless the guard denies what the model wrote. Both must pass."""
-    return written if is_same(written, real) or is_refused(session, tool, written) else real
+class BothForms(NamedTuple):
+    """The arguments as the tool gets them, and as the model wrote them. Both must pass."""
+
+    real: Any
+    written: Any
+
+
+def judged_arguments(written: str, real: Any) -> Any:
+    """The arguments to judge: in both forms, unless validation has changed nothing."""
+    return written if is_same(written, real) else BothForms(real, written)
+
+
+def scope_of(session: Session, tool: str, given: Any, call: str | None, roles: tuple[str, ...] = ()) -> CallScope:
+    """The scope of a call. `roles` have approved one of its forms."""
+    if not isinstance(given, BothForms):
+        return session.call(tool, given, call=call)
+    scope = session.call(tool, given.real, call=call)
+    scope.written, scope.roles = given.written, roles
+    return scope
 
 
 # Refusals
@@ -141,18 +157,18 @@ async def admit(
     """
     async with turn(session):
         given = args()
-        scope = session.call(tool, given, call=call)
+        scope = scope_of(session, tool, given, call)
         try:
             waiting = scope.begin()
         except ApprovalNeeded as needed:
             await ask(needed)
-            scope = session.call(tool, given, call=call)
+            scope = scope_of(session, tool, given, call, needed.pending.roles)
             waiting = scope.begin()
     try:
         return await scope.entered(waiting)
     except ApprovalNeeded as needed:
         await ask(needed)
-        return await session.call(tool, given, call=call).__aenter__()
+        return await scope_of(session, tool, given, call, needed.pending.roles).__aenter__()
 
 
 # Calls that pass through a framework's own validation
@@ -188,7 +204,7 @@ class ToolCall:
         self.is_judged = True
 
         def judged() -> Any:
-            return self.written if real is None else judged_arguments(self.session, self.tool, self.written, real)
+            return self.written if real is None else judged_arguments(self.written, real)
 
         try:
             scope = await admit(

@@ -23,13 +23,14 @@ from .. import ApprovalNeeded, CallScope, Denied, GuardError, Served, Session, S
 from ._shared import (
     Approval,
     Approve,
+    BothForms,
     admit,
     ask_people,
     duplicate_text,
-    is_refused,
     jsonable_arguments,
     record_approvals,
     record_denial,
+    scope_of,
     served_text,
 )
 
@@ -125,7 +126,7 @@ class GuardMiddleware(AgentMiddleware):
                     waiting = scope.begin_sync()
                 except ApprovalNeeded as needed:
                     self._ask_sync(session, needed)
-                    scope = self._scope(session, request)
+                    scope = self._scope(session, request, needed.pending.roles)
                     waiting = scope.begin_sync()
             scope.entered_sync(waiting)
         except (Denied, Served, SessionError) as error:
@@ -144,7 +145,7 @@ class GuardMiddleware(AgentMiddleware):
             scope = await admit(
                 session,
                 call["name"],
-                lambda: _judged(session, request),
+                lambda: _judged(request),
                 call["id"],
                 lambda needed: ask_people(session, needed, self._approve),
             )
@@ -158,9 +159,9 @@ class GuardMiddleware(AgentMiddleware):
             return error.result
         return result
 
-    def _scope(self, session: Session, request: Any) -> CallScope:
+    def _scope(self, session: Session, request: Any, roles: tuple[str, ...] = ()) -> CallScope:
         call = request.tool_call
-        return session.call(call["name"], _judged(session, request), call=call["id"])
+        return scope_of(session, call["name"], _judged(request), call["id"], roles)
 
     def _ask_sync(self, session: Session, needed: ApprovalNeeded) -> None:
         if self._approve is None or not needed.pending.roles:
@@ -184,8 +185,8 @@ def _turn(session: Session) -> threading.Lock:
     return session.__dict__.setdefault("_turn", threading.Lock())
 
 
-def _judged(session: Session, request: Any) -> Any:
-    """The arguments as the model wrote them, or as the tool gets them where validation changes them. Both must pass."""
+def _judged(request: Any) -> Any:
+    """The arguments as the model wrote them; also as the tool gets them, where validation changes them."""
     written = request.tool_call["args"]
     schema = getattr(request.tool, "tool_call_schema", None)
     if not (isinstance(schema, type) and issubclass(schema, BaseModel)):
@@ -197,7 +198,7 @@ def _judged(session: Session, request: Any) -> Any:
     real = jsonable_arguments(validated, request.tool.name)
     if json.dumps(written, sort_keys=True) == json.dumps(real, sort_keys=True):
         return written
-    return written if is_refused(session, request.tool_call["name"], written) else real
+    return BothForms(real, written)
 
 
 def _expect_success(scope: CallScope, result: Any) -> None:

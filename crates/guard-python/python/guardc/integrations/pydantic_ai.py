@@ -210,7 +210,7 @@ class Guarded(AbstractCapability[Any]):
         written, real = _written_call(ctx, tool.name), _real(args, tool)
 
         def judged() -> Any:
-            return real if written is None else judged_arguments(self._session(), tool.name, written, real)
+            return real if written is None else judged_arguments(written, real)
 
         return await self._guard(ctx, tool.name, judged, run)
 
