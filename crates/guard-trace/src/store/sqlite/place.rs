@@ -22,6 +22,8 @@ const TICK: Duration = Duration::from_millis(50);
 /// The files of a database.
 #[derive(Debug)]
 pub struct DatabaseFiles {
+    /// The path that was opened, which may be a link to the database.
+    opened: PathBuf,
     files: Vec<(PathBuf, Metadata)>,
     log: Option<File>,
     /// True if the database was not read since its last change.
@@ -31,9 +33,12 @@ pub struct DatabaseFiles {
 impl DatabaseFiles {
     /// Reads the metadata of the files of an open database.
     pub fn new(database: &Path) -> Result<DatabaseFiles, StoreError> {
-        let mut place = DatabaseFiles { files: Vec::new(), log: None, unread: true };
+        let opened = database.to_owned();
+        let mut place = DatabaseFiles { opened, files: Vec::new(), log: None, unread: true };
+        // SQLite has the log and the index beside the database that a link leads to.
+        let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
         for suffix in ["", "-wal", "-shm"] {
-            let mut path = database.as_os_str().to_owned();
+            let mut path = real.as_os_str().to_owned();
             path.push(suffix);
             let path = PathBuf::from(path);
             // A database without a log was not read or written yet.
@@ -65,6 +70,10 @@ impl DatabaseFiles {
             }
             *before = now;
         }
+        let there = std::fs::metadata(&self.opened);
+        if !there.is_ok_and(|there| is_same(&there, &self.files[0].1)) {
+            return Err(StoreError::lost(&self.opened, REPLACED));
+        }
         if self.is_log() { Ok(()) } else { Err(StoreError::lost(&self.files[1].0, OVERWRITTEN)) }
     }
 
@@ -91,8 +100,10 @@ impl DatabaseFiles {
     }
 }
 
+/// Reads the metadata of a file. A link in its place is another file: a reader of the path follows
+/// it to a folder without the log.
 fn look(path: &Path) -> Result<Option<Metadata>, StoreError> {
-    match std::fs::metadata(path) {
+    match std::fs::symlink_metadata(path) {
         Ok(meta) => Ok(Some(meta)),
         Err(error) if is_absent(&error) => Ok(None),
         Err(error) => Err(StoreError::io(path, &error)),
