@@ -1,9 +1,10 @@
 //! The world on disk: the files of a workspace, commands run in it, and its git repository.
 
+use crate::git;
 use crate::run::run;
 use guard_plan::json::Json;
 use guard_plan::plan::Command;
-use guard_plan::record::{Content, Ran, RunEnd, TEXT_BYTES};
+use guard_plan::record::{Content, Ran, TEXT_BYTES};
 use guard_runtime::World;
 use memchr::memmem::Finder;
 use sha2::{Digest, Sha256};
@@ -14,8 +15,6 @@ use std::path::{Path, PathBuf};
 
 /// The largest file that is read, in bytes.
 const MAX_FILE: u64 = 256 << 20;
-/// The time limit of git, in milliseconds.
-const GIT_TIME: i64 = 30_000;
 
 /// A workspace on disk.
 ///
@@ -94,18 +93,6 @@ impl Disk {
             None => Some(None),
         }
     }
-
-    /// Runs git in the workspace. It runs no program that the repository or the user configures,
-    /// except the filters of the repository's attributes.
-    fn git(&self, arguments: &[&str]) -> Option<(i32, String)> {
-        let fixed = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
-        let argv = fixed.iter().chain(arguments).map(|word| (*word).to_owned()).collect();
-        let command = Command { argv, env: Vec::new(), within: GIT_TIME };
-        match run(&command, &self.root) {
-            Ran { ended: RunEnd::Exited(status), stdout, .. } => Some((status, stdout)),
-            _ => None,
-        }
-    }
 }
 
 impl World for Disk {
@@ -151,12 +138,7 @@ impl World for Disk {
     }
 
     fn committed(&mut self) -> Option<bool> {
-        let (status, changes) = self.git(&["status", "--porcelain", "--untracked-files=normal"])?;
-        if status != 0 {
-            return None;
-        }
-        let (head, _) = self.git(&["rev-parse", "--verify", "--quiet", "HEAD"])?;
-        Some(head == 0 && changes.is_empty())
+        git::committed(&self.root)
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod background;
 mod disk;
+mod git;
 mod host;
 mod run;
 mod running;

@@ -29,6 +29,16 @@ const GRACE: Duration = Duration::from_millis(200);
 /// Processes that leave the process group are killed too, as far as they can be found (see
 /// `strays`); the output of others is not awaited.
 pub fn run(command: &Command, directory: &Path) -> Ran {
+    run_with(command, directory, &[], HEAD)
+}
+
+/// Runs a command with more variables, and keeps this much of the beginning of its standard output.
+pub(crate) fn run_with(
+    command: &Command,
+    directory: &Path,
+    variables: &[(&str, &str)],
+    head: usize,
+) -> Ran {
     let not_started = |why: String| Ran {
         ended: RunEnd::NotStarted(why),
         output: String::new(),
@@ -47,6 +57,7 @@ pub fn run(command: &Command, directory: &Path) -> Ran {
             process.env(name, value);
         }
     }
+    process.envs(variables.iter().copied());
     process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut process, 0);
@@ -57,8 +68,8 @@ pub fn run(command: &Command, directory: &Path) -> Ran {
     };
     strays.follow(&child);
     let (read, done) = channel();
-    let stdout = child.stdout.take().map(|pipe| PipeOutput::follow(pipe, read.clone()));
-    let stderr = child.stderr.take().map(|pipe| PipeOutput::follow(pipe, read));
+    let stdout = child.stdout.take().map(|pipe| PipeOutput::follow(pipe, head, read.clone()));
+    let stderr = child.stderr.take().map(|pipe| PipeOutput::follow(pipe, 0, read));
     let within = Duration::from_millis(u64::try_from(command.within).unwrap_or(0));
     let ended = wait(&mut child, within, &strays);
     drain(&done);
@@ -104,13 +115,19 @@ fn is_executable(file: &Path) -> bool {
 #[derive(Debug, Clone, Default)]
 struct PipeOutput {
     head: Vec<u8>,
+    /// The maximum length of the beginning.
+    most: usize,
     tail: VecDeque<u8>,
 }
 
 impl PipeOutput {
     /// Reads a pipe to its end on its own thread.
-    fn follow(mut pipe: impl Read + Send + 'static, done: Sender<()>) -> Arc<Mutex<PipeOutput>> {
-        let output = Arc::new(Mutex::new(PipeOutput::default()));
+    fn follow(
+        mut pipe: impl Read + Send + 'static,
+        most: usize,
+        done: Sender<()>,
+    ) -> Arc<Mutex<PipeOutput>> {
+        let output = Arc::new(Mutex::new(PipeOutput { most, ..PipeOutput::default() }));
         let shared = Arc::clone(&output);
         std::thread::spawn(move || {
             let mut buffer = [0; 8 << 10];
@@ -124,7 +141,7 @@ impl PipeOutput {
     }
 
     fn take(&mut self, bytes: &[u8]) {
-        let room = HEAD.saturating_sub(self.head.len()).min(bytes.len());
+        let room = self.most.saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend_from_slice(&bytes[..room]);
         self.tail.extend(bytes);
         let over = self.tail.len().saturating_sub(TAIL);

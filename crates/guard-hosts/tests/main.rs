@@ -223,23 +223,161 @@ fn a_text_is_found_wherever_it_stands() {
     }
 }
 
+/// Runs git in a folder as an agent may, and requires that it succeeds.
+fn git(folder: &Path, arguments: &[&str]) {
+    let fixed = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main"];
+    let local = ["-c", "protocol.file.allow=always"];
+    let mut git = std::process::Command::new("git");
+    let done = git.args(fixed).args(local).args(arguments).current_dir(folder).output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+}
+
+/// Makes a repository with the committed files `a` and `sub/b`.
+fn repository(folder: &Path) {
+    git(folder, &["init"]);
+    fs::write(folder.join("a"), "1").unwrap();
+    fs::create_dir(folder.join("sub")).unwrap();
+    fs::write(folder.join("sub/b"), "1").unwrap();
+    git(folder, &["add", "."]);
+    git(folder, &["commit", "-m", "a"]);
+}
+
 #[test]
 fn git_says_what_is_uncommitted() {
     let (folder, mut disk) = disk();
+    let top = folder.path().join("work");
     assert_eq!(disk.committed(), None, "there is no repository");
-    let git = |arguments: &[&str]| {
-        let fixed =
-            ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main"];
-        let mut git = std::process::Command::new("git");
-        let done = git.args(fixed).args(arguments).current_dir(at(&folder, "")).output().unwrap();
-        assert!(done.status.success(), "{done:?}");
-    };
-    git(&["init"]);
+    git(&top, &["init"]);
     assert_eq!(disk.committed(), Some(false), "there is no commit");
     fs::write(at(&folder, "a"), "1").unwrap();
-    git(&["add", "."]);
-    git(&["commit", "-m", "a"]);
+    git(&top, &["add", "."]);
+    git(&top, &["commit", "-m", "a"]);
     assert_eq!(disk.committed(), Some(true));
+    fs::create_dir(at(&folder, "sub")).unwrap();
+    let mut below = Disk::new(&top.join("sub")).unwrap();
+    assert_eq!(below.committed(), Some(true), "the repository is above");
     fs::write(at(&folder, "b"), "1").unwrap();
     assert_eq!(disk.committed(), Some(false));
+    assert_eq!(below.committed(), Some(false));
+}
+
+#[test]
+fn settings_of_the_repository_hide_nothing() {
+    type Hide = fn(&Path, &Path);
+    let change = |top: &Path| fs::write(top.join("a"), "2").unwrap();
+    let cases: [(&str, Hide, Option<bool>); 8] = [
+        ("assumed", |top, _| git(top, &["update-index", "--assume-unchanged", "a"]), None),
+        ("skipped", |top, _| git(top, &["update-index", "--skip-worktree", "a"]), None),
+        (
+            "the tree is elsewhere",
+            |top, copy| git(top, &["config", "core.worktree", copy.to_str().unwrap()]),
+            Some(false),
+        ),
+        (
+            "a filter",
+            |top, copy| {
+                fs::write(top.join(".git/info/attributes"), "* filter=x.y\n").unwrap();
+                let clean = format!("touch {}/ran; printf 1", copy.display());
+                git(top, &["config", "filter.x.y.clean", &clean]);
+                git(top, &["config", "filter.x.y.required", "true"]);
+            },
+            Some(false),
+        ),
+        (
+            "a filter that no option can name",
+            |top, _| git(top, &["config", "filter.x=y.clean", "printf 1"]),
+            None,
+        ),
+        (
+            "a replaced commit",
+            |top, _| {
+                fs::write(top.join("a"), "2").unwrap();
+                git(top, &["checkout", "-b", "other"]);
+                git(top, &["commit", "-a", "-m", "b"]);
+                git(top, &["checkout", "main"]);
+                git(top, &["replace", "main", "other"]);
+                git(top, &["checkout", "other", "--", "a"]);
+            },
+            Some(false),
+        ),
+        (
+            "untracked files are not shown",
+            |top, _| {
+                git(top, &["commit", "-a", "-m", "b"]);
+                fs::write(top.join("new"), "").unwrap();
+                git(top, &["config", "status.showUntrackedFiles", "no"]);
+            },
+            Some(false),
+        ),
+        (
+            "times of files do not count",
+            |top, _| {
+                git(top, &["config", "core.trustctime", "false"]);
+                git(top, &["config", "core.checkStat", "minimal"]);
+            },
+            Some(false),
+        ),
+    ];
+    for (name, hide, expected) in cases {
+        let (folder, mut disk) = disk();
+        let top = folder.path().join("work");
+        repository(&top);
+        let copy = tempfile::tempdir().unwrap();
+        fs::write(copy.path().join("a"), "1").unwrap();
+        fs::create_dir(copy.path().join("sub")).unwrap();
+        fs::write(copy.path().join("sub/b"), "1").unwrap();
+        change(&top);
+        hide(&top, copy.path());
+        assert_eq!(disk.committed(), expected, "{name}");
+        assert!(!copy.path().join("ran").exists(), "{name}: a program ran");
+    }
+}
+
+#[test]
+fn submodules_are_asked_too() {
+    type Change = fn(&Path);
+    let cases: [(&str, Change, Option<bool>); 6] = [
+        ("nothing", |_| {}, Some(true)),
+        ("a changed file", |sub| fs::write(sub.join("a"), "2").unwrap(), Some(false)),
+        ("a new file", |sub| fs::write(sub.join("c"), "2").unwrap(), Some(false)),
+        (
+            "an assumed file",
+            |sub| {
+                git(sub, &["update-index", "--assume-unchanged", "a"]);
+                fs::write(sub.join("a"), "2").unwrap();
+            },
+            None,
+        ),
+        (
+            "a filter",
+            |sub| {
+                fs::write(sub.join(".gitattributes"), "* filter=x\n").unwrap();
+                git(sub, &["config", "filter.x.clean", "touch ../ran; printf 1"]);
+                fs::write(sub.join("a"), "2").unwrap();
+            },
+            Some(false),
+        ),
+        (
+            "no repository any more",
+            |sub| {
+                fs::remove_file(sub.join(".git")).unwrap();
+                fs::write(sub.join("a"), "2").unwrap();
+            },
+            Some(false),
+        ),
+    ];
+    for (name, change, expected) in cases {
+        let other = tempfile::tempdir().unwrap();
+        repository(other.path());
+        let (folder, mut disk) = disk();
+        let top = folder.path().join("work");
+        repository(&top);
+        git(&top, &["submodule", "add", other.path().to_str().unwrap(), "m"]);
+        git(&top, &["commit", "-m", "m"]);
+        git(&top, &["config", "diff.ignoreSubmodules", "all"]);
+        git(&top, &["config", "submodule.m.ignore", "all"]);
+        change(&top.join("m"));
+        assert_eq!(disk.committed(), expected, "{name}");
+        assert!(!top.join("ran").exists(), "{name}: a program ran");
+    }
 }
