@@ -9,12 +9,14 @@ use guard_runtime::World;
 use memchr::memmem::Finder;
 use sha2::{Digest, Sha256};
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::ErrorKind::{NotADirectory, NotFound};
+use std::io::ErrorKind::{InvalidInput, NotADirectory, NotFound};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The largest file that is read, in bytes.
 const MAX_FILE: u64 = 256 << 20;
+/// The maximum number of links on the way to a file.
+const MAX_LINKS: usize = 40;
 
 /// A workspace on disk.
 ///
@@ -66,19 +68,30 @@ impl Disk {
             Ok(real) if real.starts_with(&self.root) => Ok(Some(real)),
             Ok(_) => Err(outside()),
             Err(error) if matches!(error.kind(), NotFound | NotADirectory) => {
-                let inside = self.holds_parent_of(Path::new(path))?;
+                let inside = self.would_hold(Path::new(path))?;
                 if inside { Ok(None) } else { Err(outside()) }
             }
             Err(error) => Err(error),
         }
     }
 
-    /// Returns true if the nearest existing directory above a path belongs to the workspace.
-    fn holds_parent_of(&self, path: &Path) -> io::Result<bool> {
-        for above in path.ancestors().skip(1) {
-            match above.canonicalize() {
-                Ok(real) => return Ok(real.starts_with(&self.root)),
-                Err(error) if matches!(error.kind(), NotFound | NotADirectory) => {}
+    /// Returns true if a missing path belongs to the workspace: the nearest existing directory above
+    /// it does, and every link on the way leads into the workspace.
+    fn would_hold(&self, path: &Path) -> io::Result<bool> {
+        let mut path = path.to_path_buf();
+        for _ in 0..MAX_LINKS {
+            let Some((real, missing)) = nearest_existing(&path)? else { return Ok(false) };
+            let climbs = missing.components().any(|part| matches!(part, Component::ParentDir));
+            if climbs || !real.starts_with(&self.root) {
+                return Ok(false);
+            }
+            let mut rest = missing.components();
+            let Some(first) = rest.next() else { return Ok(true) };
+            match real.join(first).read_link() {
+                Ok(target) => path = real.join(target).join(rest.as_path()),
+                Err(error) if matches!(error.kind(), NotFound | NotADirectory | InvalidInput) => {
+                    return Ok(true);
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -140,6 +153,21 @@ impl World for Disk {
     fn committed(&mut self) -> Option<bool> {
         git::committed(&self.root)
     }
+}
+
+/// Returns the real path of the nearest existing part of a path, and the rest of the path.
+fn nearest_existing(path: &Path) -> io::Result<Option<(PathBuf, PathBuf)>> {
+    for above in path.ancestors() {
+        match above.canonicalize() {
+            Ok(real) => {
+                let missing = path.strip_prefix(above).unwrap_or(Path::new(""));
+                return Ok(Some((real, missing.to_path_buf())));
+            }
+            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
 }
 
 /// Returns true if a file contains a text; reads the file in pieces.

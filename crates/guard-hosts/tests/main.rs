@@ -105,12 +105,29 @@ fn nothing_is_said_of_what_lies_outside() {
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     fs::write(at("a"), "").unwrap();
     std::os::unix::fs::symlink("/etc", at("out")).unwrap();
-    std::os::unix::fs::symlink("nowhere", at("dangling")).unwrap();
+    for (target, link) in [
+        ("nowhere", "dangling"),
+        ("./further", "chain"),
+        ("dangling/x", "further"),
+        ("/no-such-file-anywhere", "absolute"),
+        ("../no-such-file", "relative"),
+        ("absolute", "second"),
+        ("nowhere/../../no-such-file", "through"),
+    ] {
+        std::os::unix::fs::symlink(target, at(link)).unwrap();
+    }
     let mut disk = Disk::new(folder.path()).unwrap();
     assert_eq!(disk.exists(&at("a")), Some(true));
     assert_eq!(disk.exists(&at("b")), Some(false));
     assert_eq!(disk.exists(&at("b/c")), Some(false));
-    assert_eq!(disk.exists(&at("dangling")), Some(false));
+    for inside in ["dangling", "dangling/x", "chain", "further"] {
+        assert_eq!(disk.exists(&at(inside)), Some(false), "{inside}");
+    }
+    for outside in ["absolute", "absolute/x", "relative", "second", "through"] {
+        assert_eq!(disk.exists(&at(outside)), None, "{outside}");
+        assert_eq!(disk.file(&at(outside)), None, "{outside}");
+        assert_eq!(disk.sha256(&at(outside)), None, "{outside}");
+    }
     assert_eq!(disk.exists(folder.path().to_str().unwrap()), Some(true));
     assert_eq!(disk.exists("/etc/hostname"), None);
     assert_eq!(disk.exists("/etc/no-such-file"), None);
