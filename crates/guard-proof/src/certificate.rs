@@ -73,13 +73,14 @@ impl BranchContext {
 /// Returns true if a certificate shows that a problem's goal follows from its hypotheses.
 pub fn proves(problem: &ProofProblem, certificate: &Certificate) -> bool {
     let mut steps = certificate.steps.iter();
-    BranchContext::new(problem, &certificate.uses)
-        .is_some_and(|context| refutes(problem, context, &mut steps, 0) && steps.next().is_none())
+    BranchContext::new(problem, &certificate.uses).is_some_and(|mut context| {
+        refutes(problem, &mut context, &mut steps, 0) && steps.next().is_none()
+    })
 }
 
 fn refutes<'c>(
     problem: &ProofProblem,
-    mut context: BranchContext,
+    context: &mut BranchContext,
     steps: &mut impl Iterator<Item = &'c ProofStep>,
     nested: u32,
 ) -> bool {
@@ -100,10 +101,15 @@ fn refutes<'c>(
                     return false;
                 };
                 let most = if mutant!("one case is enough") { 1 } else { usize::MAX };
+                // A copy of the facts for each case would make the work quadratic.
+                let known = (context.rows.len(), context.alternatives.len());
                 return parts.parts.iter().take(most).all(|part| {
-                    let mut branch = context.clone();
-                    branch.assume(part);
-                    refutes(problem, branch, steps, nested + 1)
+                    context.assume(part);
+                    let is_refuted = refutes(problem, context, steps, nested + 1);
+                    context.rows.truncate(known.0);
+                    context.alternatives.truncate(known.1);
+                    context.absurd = false;
+                    is_refuted
                 });
             }
         }
