@@ -14,6 +14,10 @@ const MAX_DEPTH: usize = 5;
 /// The maximum number of shared schemas that refer to one another, from the outermost on.
 const MAX_SHARED: usize = 12;
 
+/// The maximum number of schemas that are read within one another. References, merged parts and
+/// branches count too, so that no chain or cycle of them exhausts the stack.
+const MAX_READING: usize = 128;
+
 /// The maximum number of levels of a type. A plan may have more, but they would be unreadable.
 const MAX_HEIGHT: usize = 32;
 
@@ -53,6 +57,8 @@ pub(super) struct SchemaReader<'a, 'c> {
     pub(super) scope: &'a mut TypeScope<'c>,
     /// The shared schemas that are being read, the outermost first.
     open: Vec<String>,
+    /// The number of schemas that are being read within one another.
+    reading: usize,
     /// The enums and records that the tool's types use.
     pub items: Vec<String>,
     /// The clauses for restrictions that no type can express.
@@ -101,7 +107,7 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
         let items = Vec::new();
         let clauses = Vec::new();
         let notes = Vec::new();
-        SchemaReader { root, tool, scope, open: Vec::new(), items, clauses, notes }
+        SchemaReader { root, tool, scope, open: Vec::new(), reading: 0, items, clauses, notes }
     }
 
     /// Returns the parameters of a tool.
@@ -141,10 +147,16 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
     }
 
     fn value(&mut self, schema: &Json, place: SchemaPlace<'_>) -> TypeText {
-        if place.depth > MAX_DEPTH {
-            self.notes.push(format!("{}: nested too deep; any JSON is accepted", place.path));
-            return TypeText::plain("json");
+        if place.depth > MAX_DEPTH || self.reading >= MAX_READING {
+            return self.unknown("nested too deep", place);
         }
+        self.reading += 1;
+        let ty = self.value_within(schema, place);
+        self.reading -= 1;
+        ty
+    }
+
+    fn value_within(&mut self, schema: &Json, place: SchemaPlace<'_>) -> TypeText {
         if schema.get("deprecated") == Some(&Json::Bool(true)) {
             self.notes.push(format!("{}: deprecated", place.path));
         }
