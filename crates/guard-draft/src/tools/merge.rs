@@ -35,13 +35,14 @@ pub(super) fn is_told(key: &str) -> bool {
 }
 
 /// Returns one schema without `$ref` and `allOf` that every value of this one satisfies; `None` if
-/// there is none, or there are too many parts. If two parts restrict the same property and both
-/// restrictions cannot be kept, one of them is kept.
+/// there is none, or there are too many parts. If two parts have the same keyword and it cannot
+/// express both restrictions, the other one stays in an `allOf`, which no type expresses.
 pub(crate) fn merged<'s>(
     schema: &'s Json,
     resolve: &dyn Fn(&str) -> Option<&'s Json>,
 ) -> Option<Json> {
     let mut whole: MergedMembers = Vec::new();
+    let mut left: Vec<Json> = Vec::new();
     let mut waiting = vec![schema];
     let mut parts = 0;
     let mut seen: Vec<&Json> = Vec::new();
@@ -66,23 +67,27 @@ pub(crate) fn merged<'s>(
                 }
                 ("allOf", Json::Array(branches)) => inner.extend(branches),
                 ("allOf" | "$ref", _) => return None,
-                _ => add(&mut whole, key, value)?,
+                _ => left.extend(add(&mut whole, key, value)?),
             }
         }
         inner.reverse();
         waiting.extend(inner);
     }
+    if !left.is_empty() {
+        whole.push(("allOf".into(), Json::Array(left)));
+    }
     Some(Json::Object(whole))
 }
 
-/// Adds the restriction of one part by a keyword; `None` if no value satisfies both.
-fn add(whole: &mut MergedMembers, key: &str, value: &Json) -> Option<()> {
+/// Adds the restriction of one part by a keyword; `None` if no value satisfies both. Returns what
+/// the keyword cannot express.
+fn add(whole: &mut MergedMembers, key: &str, value: &Json) -> Option<Option<Json>> {
     let Some((_, known)) = whole.iter_mut().find(|(name, _)| **name == *key) else {
         whole.push((key.into(), value.clone()));
-        return Some(());
+        return Some(None);
     };
     if known == value {
-        return Some(());
+        return Some(None);
     }
     match (key, &mut *known, value) {
         ("properties", Json::Object(members), Json::Object(more)) => {
@@ -108,11 +113,19 @@ fn add(whole: &mut MergedMembers, key: &str, value: &Json) -> Option<()> {
             }
         }
         ("type", _, _) => *known = common_type(known, value)?,
-        ("minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties", _, _) => {
-            narrow(known, value, |known, other| other > known);
+        ("const", _, _) => return None,
+        ("items", Json::Object(_), Json::Object(_)) => describe_twice(known, value),
+        ("additionalProperties", known, Json::Bool(true)) if is_schema(known) => {}
+        ("additionalProperties", known @ Json::Bool(true), value) if is_schema(value) => {
+            *known = value.clone();
         }
-        ("maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties", _, _) => {
-            narrow(known, value, |known, other| other < known);
+        ("minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties", known, _) => {
+            let is_narrowed = narrow(known, value, |known, other| other > known);
+            return Some((!is_narrowed).then(|| single(key, value)));
+        }
+        ("maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties", known, _) => {
+            let is_narrowed = narrow(known, value, |known, other| other < known);
+            return Some((!is_narrowed).then(|| single(key, value)));
         }
         (
             "nullable" | "deprecated" | "readOnly" | "writeOnly",
@@ -121,11 +134,20 @@ fn add(whole: &mut MergedMembers, key: &str, value: &Json) -> Option<()> {
         ) => {
             *is |= other;
         }
-        // Descriptions are those of the first part. Other keywords are noted for the first part
-        // only.
+        _ if is_told(key) => return Some(Some(single(key, value))),
+        // Descriptions and defaults are those of the first part.
         _ => {}
     }
-    Some(())
+    Some(None)
+}
+
+/// Returns a schema with one keyword.
+fn single(key: &str, value: &Json) -> Json {
+    Json::Object(vec![(key.into(), value.clone())])
+}
+
+fn is_schema(json: &Json) -> bool {
+    matches!(json, Json::Object(_) | Json::Bool(_))
 }
 
 /// Keeps both schemas of one member. Both apply, and they are merged when they are read.
@@ -163,21 +185,19 @@ fn common_type(known: &Json, other: &Json) -> Option<Json> {
     }
 }
 
-/// Replaces the bound by the other one if that is narrower.
-fn narrow(known: &mut Json, other: &Json, is_narrower: fn(i128, i128) -> bool) {
+/// Replaces the bound by the other one if that is narrower. Returns false if they cannot be
+/// compared.
+fn narrow(known: &mut Json, other: &Json, is_narrower: fn(i128, i128) -> bool) -> bool {
     let amount = |json: &Json| match json {
         Json::Int(number) => Some(i128::from(*number) * 1_000_000),
         Json::Number(text) => decimal::parse(text).map(i128::from),
         _ => None,
     };
-    let other_amount = amount(other);
-    let takes = match (amount(known), other_amount) {
-        (Some(known), Some(other)) => is_narrower(known, other),
-        (known, other) => known.is_none() && other.is_some(),
-    };
-    if takes {
+    let Some((known_amount, other_amount)) = amount(known).zip(amount(other)) else { return false };
+    if is_narrower(known_amount, other_amount) {
         *known = other.clone();
     }
+    true
 }
 
 #[cfg(test)]
@@ -214,6 +234,20 @@ mod tests {
         assert_eq!(whole(r##"{"$ref": "#own"}"##), "{}");
         let text = whole(r#"{"enum": ["x", "y"], "allOf": [{"enum": ["y", "z"]}]}"#);
         assert_eq!(text, r#"{"enum":["y"]}"#);
+        let text = whole(
+            r#"{"allOf": [{"pattern": "a", "default": 1}, {"pattern": "b", "default": 2}, {"pattern": "a", "maximum": "x"}, {"maximum": 3}]}"#,
+        );
+        assert_eq!(
+            text,
+            r#"{"allOf":[{"pattern":"b"},{"maximum":3}],"default":1,"maximum":"x","pattern":"a"}"#
+        );
+        let text = whole(
+            r#"{"allOf": [{"items": {"type": "number"}, "additionalProperties": true}, {"items": {"type": "integer"}, "additionalProperties": false}]}"#,
+        );
+        assert_eq!(
+            text,
+            r#"{"additionalProperties":false,"items":{"allOf":[{"type":"number"},{"type":"integer"}]}}"#
+        );
     }
 
     #[test]
@@ -221,6 +255,7 @@ mod tests {
         for schema in [
             r#"{"allOf": [{"type": "string"}, {"type": "integer"}]}"#,
             r#"{"allOf": [{"enum": ["a"]}, {"enum": ["b"]}]}"#,
+            r#"{"allOf": [{"const": "a"}, {"const": "b"}]}"#,
             r##"{"$ref": "#nowhere"}"##,
             r#"{"allOf": [5]}"#,
             r#"{"allOf": 5}"#,

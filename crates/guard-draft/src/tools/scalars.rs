@@ -21,15 +21,18 @@ const FORMATS: [(&str, &str); 3] = [
 impl SchemaReader<'_, '_> {
     pub(super) fn string(&mut self, schema: &Json, place: SchemaPlace<'_>) -> TypeText {
         let values = match (schema.get("enum"), schema.get("const")) {
-            (Some(Json::Array(values)), _) => Some(values.clone()),
-            (None, Some(value)) => Some(vec![value.clone()]),
+            (Some(Json::Array(values)), Some(value)) => {
+                Some(values.iter().filter(|known| *known == value).cloned().collect())
+            }
+            (Some(Json::Array(values)), None) => Some(values.clone()),
+            (_, Some(value)) => Some(vec![value.clone()]),
             _ => None,
         };
         if let Some(values) = values {
             return self.enumeration(&values, schema, place);
         }
         let mut ty = TypeText::plain("string");
-        let mut said = vec!["maxLength"];
+        let mut said = Vec::new();
         match schema.get("format").and_then(Json::as_str) {
             Some("uri" | "url") => ty = TypeText::plain("url"),
             Some("date-time") => ty = TypeText::plain("time"),
@@ -50,6 +53,7 @@ impl SchemaReader<'_, '_> {
         if ty.head == "string" {
             if let Some(Json::Int(most @ 0..)) = schema.get("maxLength") {
                 let _ = write!(ty.refined, " max {most}");
+                said.push("maxLength");
             }
             if let Some(pattern) = schema.get("pattern").and_then(Json::as_str)
                 && let Some(literal) = self.pattern(pattern)
@@ -122,8 +126,13 @@ impl SchemaReader<'_, '_> {
         let mut low = bound("minimum");
         let mut high = bound("maximum");
         let below = if high.is_none() { bound("exclusiveMaximum") } else { None };
-        if low.is_none() {
-            low = bound("exclusiveMinimum").and_then(|text| next_number(&text, integer));
+        if low.is_none()
+            && let Some(above) = bound("exclusiveMinimum")
+        {
+            low = next_number(&above, integer);
+            if low.is_none() {
+                return self.unknown("bounds that no number has", place);
+            }
         }
         match schema.get("format").and_then(Json::as_str) {
             Some("int32") if integer => {

@@ -115,6 +115,7 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
         let mut known = BTreeSet::new();
         let mut params = Vec::new();
         self.note_rest(schema, &["additionalProperties"], "the arguments");
+        self.note_required(schema, "the arguments");
         for (name, property) in members(schema, "properties") {
             let param = to_name(name);
             if !known.insert(param.clone()) {
@@ -187,7 +188,7 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
             if let Some(Json::Array(branches)) = schema.get(key)
                 && (!is_typed || others(branches).len() == 1 && !is_object(schema))
             {
-                return self.branches(key, branches, place);
+                return self.branches(key, branches, schema, place);
             }
         }
         let (kind, nullable) = match schema.get("type") {
@@ -251,16 +252,30 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
         ty
     }
 
-    fn branches(&mut self, key: &str, branches: &[Json], place: SchemaPlace<'_>) -> TypeText {
+    /// Returns the type of `anyOf` or `oneOf`. The members beside it apply to the branch too.
+    fn branches(
+        &mut self,
+        key: &str,
+        branches: &[Json],
+        schema: &Json,
+        place: SchemaPlace<'_>,
+    ) -> TypeText {
         let others = others(branches);
-        match others[..] {
-            [branch] => {
-                let mut ty = self.value(branch, SchemaPlace { param: None, ..place });
-                ty.optional |= others.len() < branches.len();
-                ty
-            }
-            _ => self.unknown(&format!("{key} of {} schemas", others.len()), place),
-        }
+        let [branch] = others[..] else {
+            return self.unknown(&format!("{key} of {} schemas", others.len()), place);
+        };
+        let Json::Object(members) = schema else { return self.unknown("no object", place) };
+        let beside: Vec<_> = members.iter().filter(|(name, _)| **name != *key).cloned().collect();
+        let restricts = |name: &str| name == "type" || is_told(name);
+        let place = SchemaPlace { param: None, ..place };
+        let mut ty = if beside.iter().any(|(name, _)| restricts(name)) {
+            let parts = vec![Json::Object(beside.clone()), branch.clone()];
+            self.value(&Json::Object(vec![("allOf".into(), Json::Array(parts))]), place)
+        } else {
+            self.value(branch, place)
+        };
+        ty.optional |= others.len() < branches.len() && allows_null(&Json::Object(beside));
+        ty
     }
 
     /// Returns any JSON, with a note that gives the reason.
@@ -316,7 +331,7 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
             return self.unknown("an element that may be null", place);
         }
         let element = self.value(schema, place);
-        if element.optional { TypeText::plain("json") } else { element }
+        if element.optional { self.unknown("an element that may be null", place) } else { element }
     }
 
     fn may_be_null(&self, schema: &Json) -> bool {
@@ -346,6 +361,7 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
 
     fn object(&mut self, schema: &Json, place: SchemaPlace<'_>) -> TypeText {
         let properties = members(schema, "properties");
+        self.note_required(schema, place.path);
         if properties.is_empty() {
             return match schema.get("additionalProperties") {
                 Some(values @ Json::Object(members)) if !members.is_empty() => {
@@ -394,6 +410,17 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
         let said: &[&str] = if closed { &["additionalProperties"] } else { &[] };
         self.note_rest(schema, said, place.path);
         TypeText { height, ..TypeText::plain(&name) }
+    }
+
+    /// Adds a note for each required member without a schema.
+    fn note_required(&mut self, schema: &Json, path: &str) {
+        let known = members(schema, "properties");
+        let Some(Json::Array(names)) = schema.get("required") else { return };
+        for name in names {
+            if !known.iter().any(|(known, _)| Some(&**known) == name.as_str()) {
+                self.notes.push(format!("{path}: required {name} is not checked"));
+            }
+        }
     }
 
     /// Adds a note for each keyword that is not expressed.
@@ -453,6 +480,21 @@ fn collection(before: &str, element: &TypeText) -> Option<TypeText> {
 fn others(branches: &[Json]) -> Vec<&Json> {
     let is_null = |branch: &&Json| branch.get("type").and_then(Json::as_str) == Some("null");
     branches.iter().filter(|branch| !is_null(branch)).collect()
+}
+
+/// Returns false if `type`, `enum` or `const` excludes null.
+fn allows_null(schema: &Json) -> bool {
+    let kind = match schema.get("type") {
+        Some(Json::Array(kinds)) => kinds.contains(&Json::string("null")),
+        Some(kind) => kind.as_str() == Some("null"),
+        None => true,
+    };
+    let value = match (schema.get("enum"), schema.get("const")) {
+        (_, Some(value)) => *value == Json::Null,
+        (Some(Json::Array(values)), None) => values.contains(&Json::Null),
+        _ => true,
+    };
+    kind && value
 }
 
 /// Returns true if a schema describes objects whose members are known, and are not too many for a
