@@ -221,7 +221,8 @@ impl ValuesSeen {
     /// Returns true if the name or the observed texts suggest that the value is a secret.
     pub fn is_secret(&self, name: &str) -> bool {
         let inner = self.elements.as_ref().is_some_and(|elements| elements.is_secret(name));
-        self.texts.secrets > 0 || self.texts.count > 0 && is_secret_name(name) || inner
+        let has_value = self.texts.count + self.ints + self.decimals > 0;
+        self.texts.secrets > 0 || has_value && is_secret_name(name) || inner
     }
 }
 
