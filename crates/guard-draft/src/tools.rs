@@ -4,6 +4,7 @@
 //! tool. Texts of the server are comments and strings, never code.
 
 mod merge;
+mod questions;
 mod scalars;
 mod types;
 
@@ -14,7 +15,8 @@ use std::fmt::Write as _;
 use types::SchemaReader;
 
 pub(crate) use merge::merged;
-pub(crate) use types::{TypeScope, has_more_members, is_object, is_required};
+pub(crate) use questions::{has_more_members, is_object, is_required};
+pub(crate) use types::TypeScope;
 
 /// Returns a guard that declares these tools, in the order of the server. `is_pattern` returns true
 /// if a text is a regular expression of the language.
