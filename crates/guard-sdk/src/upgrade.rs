@@ -10,11 +10,10 @@ use crate::persistence::unit_of;
 use crate::session::Session;
 use guard_compiler::diff::{Answer, Diff, WitnessLimits, diff};
 use guard_compiler::explore::events_of;
-use guard_plan::plan::{Plan, TypeDef};
+use guard_plan::plan::Plan;
 use guard_plan::record::Forced;
 use guard_runtime::{Forgotten, Upgraded, World, completion_text};
 use guard_trace::{answers_for, upgrade_payload};
-use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of attempts to upgrade. An attempt fails when another process has written to the session.
 const MAX_ATTEMPTS: usize = 100;
@@ -89,23 +88,16 @@ fn looser(found: &Diff) -> Vec<String> {
     if let Some(what) = found.undeclared.filter(|what| what.is_looser()) {
         looser.push(format!("tools that are not declared {}", what.words()));
     }
+    looser.extend(found.disclosed.iter().cloned());
+    // It is not decided which of two contracts is stricter.
+    looser.extend(found.contracts.iter().cloned());
     looser
 }
 
-/// Returns the relaxations that a comparison of call decisions does not cover: those of secrets, of completion and of
+/// Returns the relaxations that a comparison of two programs does not cover: those of completion and of
 /// shadow mode.
 fn unsaid(old: &Plan, new: &Plan) -> Vec<String> {
-    let was = secrets(old);
-    let is = secrets(new);
-    // A record under another name may contain values that were secret. A removed parameter receives
-    // no more values.
-    let records: BTreeSet<&String> = was.keys().filter(|place| is_of_record(old, place)).collect();
-    let open = was.iter().filter(|(place, secret)| {
-        let known = is.get(*place);
-        **secret && (known == Some(&false) || known.is_none() && records.contains(place))
-    });
-    let mut found: Vec<String> =
-        open.map(|(place, _)| format!("{place} is not secret any more")).collect();
+    let mut found = Vec::new();
     if old.completion.is_some() && completion_text(old) != completion_text(new) {
         found.push("the agent may stop under different conditions".into());
     }
@@ -134,38 +126,6 @@ fn stops_sooner(old: &Plan, new: &Plan) -> Vec<String> {
         }
     }
     found
-}
-
-/// Returns true if a place is a field of a record.
-fn is_of_record(plan: &Plan, place: &str) -> bool {
-    plan.types.iter().any(|def| match def {
-        TypeDef::Record { name, fields } => {
-            fields.iter().any(|field| format!("`{}` of `{name}`", field.name) == place)
-        }
-        _ => false,
-    })
-}
-
-/// Returns, for each place, whether it is secret. Places are the parameters of tools and the fields
-/// of records.
-fn secrets(plan: &Plan) -> BTreeMap<String, bool> {
-    let params = plan.tools.iter().flat_map(|tool| {
-        let place = |name: &str| format!("`{name}` of `{}`", tool.wire_name);
-        tool.params.iter().map(move |param| (place(&param.name), param.secret))
-    });
-    let records = plan.types.iter().flat_map(|def| match def {
-        TypeDef::Record { name, fields } => {
-            let place = |field: &str| format!("`{field}` of `{name}`");
-            fields.iter().map(|field| (place(&field.name), field.secret)).collect()
-        }
-        _ => Vec::new(),
-    });
-    let mut all = BTreeMap::new();
-    // One place may be in several tables. It is secret if each of them says so.
-    for (place, secret) in params.chain(records) {
-        all.entry(place).and_modify(|known: &mut bool| *known &= secret).or_insert(secret);
-    }
-    all
 }
 
 impl<W: World> Session<W> {

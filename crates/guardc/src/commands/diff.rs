@@ -134,15 +134,16 @@ fn exit(found: &Diff, allow: Allow) -> Exit {
         }
         Allow::None => {
             judged.extend(found.answers(true).chain(found.answers(false)));
-            found.undeclared.is_some() || !found.contracts.is_empty()
+            found.undeclared.is_some() || !found.contracts.is_empty() || !found.disclosed.is_empty()
         }
     };
     if undeclared || judged.iter().any(|answer| matches!(answer, Answer::Yes(_))) {
         return Exit::Findings;
     }
-    // It is not decided which of two contracts is stricter.
     let unknown = judged.iter().any(|answer| matches!(answer, Answer::Unknown { .. }));
-    if unknown || !found.contracts.is_empty() { Exit::Unknown } else { Exit::Fine }
+    // It is not decided which of two contracts is stricter, or whether more is really disclosed.
+    let open = !found.contracts.is_empty() || !found.disclosed.is_empty();
+    if unknown || open { Exit::Unknown } else { Exit::Fine }
 }
 
 /// Returns true if no change was found for a tool.
@@ -221,7 +222,7 @@ fn text(found: &Diff, old: &ComparedGuard, new: &ComparedGuard, term: &Console) 
     if let Some(what) = found.undeclared.map(UndeclaredCalls::words) {
         let _ = writeln!(out, "tools that are not declared {what}");
     }
-    for line in &found.contracts {
+    for line in found.disclosed.iter().chain(&found.contracts) {
         let _ = writeln!(out, "{line}");
     }
     if !found.anew.is_empty() {
@@ -277,6 +278,10 @@ fn markdown(found: &Diff, old: &ComparedGuard, new: &ComparedGuard) -> String {
     if let Some(what) = found.undeclared.map(UndeclaredCalls::words) {
         let _ = writeln!(out, "\nTools that are not declared {what}.");
     }
+    if !found.disclosed.is_empty() {
+        out += "\nDisclosure:\n\n";
+        found.disclosed.iter().for_each(|line| _ = writeln!(out, "- {line}"));
+    }
     if !found.contracts.is_empty() {
         out += "\nContracts:\n\n";
         found.contracts.iter().for_each(|line| _ = writeln!(out, "- {line}"));
@@ -327,6 +332,9 @@ fn json(found: &Diff, old: &ComparedGuard, new: &ComparedGuard) -> Json {
         ("tools", Json::Array(found.tools.iter().map(tool).collect())),
         ("anew", texts(&found.anew)),
     ];
+    if !found.disclosed.is_empty() {
+        members.push(("disclosed", texts(&found.disclosed)));
+    }
     if !found.contracts.is_empty() {
         members.push(("contracts", texts(&found.contracts)));
     }

@@ -1,13 +1,15 @@
 //! Changes of contracts: whether a text may be judged otherwise. Which of two contracts is stricter is not decided.
 
+use super::proof::Sides;
 use crate::hir::canon::Canon;
 use crate::hir::{Allowed, Contract, ItemShape, Program, Type};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The contracts that differ, in words, sorted.
-pub(super) fn changed(old: &Program, new: &Program) -> Vec<String> {
-    let before = texts(old);
-    let after = texts(new);
+pub(super) fn changed(sides: &Sides) -> Vec<String> {
+    let before = texts(sides.old);
+    let after = texts(sides.new);
+    let old = |name: &str| sides.old.contracts.iter().find(|contract| contract.name == name);
     let mut changed: Vec<String> = Vec::new();
     for (name, text) in &after {
         match before.get(name) {
@@ -15,7 +17,12 @@ pub(super) fn changed(old: &Program, new: &Program) -> Vec<String> {
             Some(known) if known != text => {
                 changed.push(format!("the contract `{name}` judges texts differently"));
             }
-            Some(_) => {}
+            Some(_) => {
+                if old(name).is_some_and(|old| sides.judges_otherwise(old)) {
+                    let what = "refers to values that come about differently";
+                    changed.push(format!("the contract `{name}` {what}"));
+                }
+            }
         }
     }
     let gone = before.keys().filter(|name| !after.contains_key(*name));
@@ -36,10 +43,15 @@ fn texts(program: &Program) -> BTreeMap<&str, String> {
 fn text(program: &Program, contract: &Contract) -> String {
     let canon = Canon(program);
     let document = canon.ty(&Type::Record(contract.record));
+    let mut secrets: BTreeSet<&str> = BTreeSet::new();
+    secret_names(program, &Type::Record(contract.record), &mut secrets);
     let mut lists: Vec<String> = Vec::new();
     for list in &contract.lists {
         let shape = match &list.shape {
-            ItemShape::Type(ty) => canon.ty(ty),
+            ItemShape::Type(ty) => {
+                secret_names(program, ty, &mut secrets);
+                canon.ty(ty)
+            }
             ItemShape::Schema(_, text) => text.clone(),
         };
         let path = list.wire.join(".");
@@ -56,5 +68,26 @@ fn text(program: &Program, contract: &Contract) -> String {
         references.push(format!("{} {:?} {allowed}", reference.text, reference.path));
     }
     references.sort();
-    format!("{:?} {document} {lists:?} {:?} {references:?}", contract.root, contract.bounds)
+    let (root, bounds) = (contract.root, &contract.bounds);
+    format!("{root:?} {document} {lists:?} {bounds:?} {references:?} {secrets:?}")
+}
+
+/// Collects the names of the secret members of a type. Errors do not show their values.
+fn secret_names<'p>(program: &'p Program, ty: &Type, names: &mut BTreeSet<&'p str>) {
+    match ty.required() {
+        Type::Record(id) => {
+            let record = &program.records[*id];
+            for field in &record.fields {
+                names.extend(field.secret.then_some(&*field.wire));
+                secret_names(program, &field.ty, names);
+            }
+            for (_, case) in record.union.iter().flat_map(|union| &union.cases) {
+                secret_names(program, &Type::Record(*case), names);
+            }
+        }
+        Type::List(element, _) | Type::Set(element, _) | Type::Map(_, element, _) => {
+            secret_names(program, element, names);
+        }
+        _ => {}
+    }
 }

@@ -110,6 +110,8 @@ pub struct Diff {
     pub anew: Vec<String>,
     /// Contracts that are new, gone, or judge texts otherwise, in words.
     pub contracts: Vec<String>,
+    /// What the new guard shows to the agent or records in clear, and the old one may not, as sentences.
+    pub disclosed: Vec<String>,
 }
 
 impl Diff {
@@ -196,9 +198,11 @@ pub fn diff(old: &Program, new: &Program, limits: &WitnessLimits, stop: &dyn Fn(
         }
         _ => None,
     };
-    let contracts = contracts::changed(old, new);
+    let contracts = contracts::changed(&sides);
     let stops_otherwise = sides.stops_otherwise();
-    Diff { tools, undeclared, stops_otherwise, anew: running::anew(old, new), contracts }
+    let disclosed = sides.shown().into_iter().chain(proof::hidden(old, new)).collect();
+    let anew = running::anew(old, new);
+    Diff { tools, undeclared, stops_otherwise, anew, contracts, disclosed }
 }
 
 /// Searches for sessions that contradict an answer *no* of [`diff`], by tool. One is a fault of the comparison: this is

@@ -6,16 +6,19 @@
 
 mod disclosure;
 mod effects;
+mod hidden;
 mod history;
 mod limits;
 mod reads;
+mod shown;
 mod unfilled;
 
+pub(super) use hidden::hidden;
 pub(super) use history::{HistoryView, counter};
 
 use super::implied::{ImpliedRule, Placed, covered_by_any, covers, implies, is_total};
 use crate::hir::canon::Canon;
-use crate::hir::{Clause, ClauseKind, Expr, Program, Tool, ToolId, Type};
+use crate::hir::{Allowed, Clause, ClauseKind, Contract, Expr, Program, Tool, ToolId, Type};
 use crate::lower::waits_for;
 use guard_proof::mutant;
 use guard_syntax::span::Span;
@@ -92,6 +95,21 @@ impl<'p> Sides<'p> {
         };
         let all: BTreeSet<Influence> = read(self.old).union(&read(self.new)).cloned().collect();
         all.iter().any(|influence| self.differs(influence))
+    }
+
+    /// Returns true if the values that a contract refers to may come about in two ways.
+    pub fn judges_otherwise(&self, contract: &Contract) -> bool {
+        let mut reads = RuleReads::default();
+        for reference in &contract.references {
+            match &reference.allowed {
+                Allowed::Fact(fact) => {
+                    reads.facts.insert(self.old.facts[*fact].name.clone());
+                }
+                Allowed::Values(values) => reads.expr(self.old, values),
+                Allowed::Given(_) => {}
+            }
+        }
+        reads.influences().iter().any(|influence| self.differs(influence))
     }
 
     /// Returns true if something may come about in two ways.
