@@ -103,6 +103,7 @@ fn is_constant(transform: &ClauseKind) -> bool {
 }
 
 /// Returns true if a transform reads only the arguments and the result of its call.
+#[allow(clippy::match_like_matches_macro, reason = "a long list is read line by line")]
 fn reads_call_only(transform: &ClauseKind) -> bool {
     let is_other = |part: &Expr| match &part.kind {
         K::None | K::Bool(_) | K::Int(_) | K::Decimal(_) | K::String(_) | K::Path(_) => false,
