@@ -283,6 +283,11 @@ fn files_are_found() {
         "find . -not \\( -name x \\) -delete",
         "find . -name x , -delete",
         "find . -exec rm {} + -name x",
+        "find . -printf -name -delete",
+        "find . -fprint -name -delete",
+        "find . -path './*' -delete",
+        "find . -regex '.+' -delete",
+        "find . ! -lname -name -type f -delete",
     ] {
         assert_eq!(removes(line), ["/ws"], "{line}");
     }
@@ -302,6 +307,8 @@ fn files_are_found() {
         "cp --target=/x a",
         "mv --targ /x a",
         "sort --outp /x a",
+        "iconv --outp=/x a",
+        "csplit --pref /x a 1",
         "sort --outpu=/x a",
         "git log --outpu=/x",
         "git diff --outp /x",

@@ -7,22 +7,9 @@ use crate::word::Word;
 /// Handles `find`: the files that it removes and writes, and the commands that it runs.
 pub(crate) fn find(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
     let args = raw.args.clone();
-    let mut roots: Vec<Word> = Vec::new();
-    let mut at = 0;
-    while let Some(word) = args.get(at) {
-        match word.text.as_str() {
-            "-H" | "-L" | "-P" if word.known => {}
-            "-D" | "-O" if word.known => at += 1,
-            text if word.known && text.starts_with("-O") => {}
-            text if word.known && text.starts_with(['-', '(', '!', ',']) => break,
-            _ => {
-                // An unknown word could be an action.
-                raw.known &= word.known || word.under.is_some();
-                roots.push(word.clone());
-            }
-        }
-        at += 1;
-    }
+    let (mut roots, mut at) = roots(&args);
+    // An unknown word could be an action.
+    raw.known &= roots.iter().all(|word| word.known || word.under.is_some());
     if roots.is_empty() {
         roots.push(Word::literal("."));
     }
@@ -34,26 +21,30 @@ pub(crate) fn find(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
         known: false,
         ..Word::default()
     };
+    let below = found.under.as_ref().map(|under| {
+        let files = under.iter().map(|root| format!("{root}/*{{}}"));
+        files.collect::<Vec<String>>()
+    });
+    // Tests before an action exclude most files, unless an alternative or a negated group lets
+    // others pass.
+    let (mut narrowed, mut open, mut negates) = (false, false, false);
     while let Some(word) = args.get(at) {
         at += 1;
+        let negated = std::mem::replace(&mut negates, matches!(&*word.text, "!" | "-not"));
         if !word.known {
             // It is not the value of a test, so it could be an action.
             raw.known = false;
             continue;
         }
         match word.text.as_str() {
-            "-delete" => match (is_narrowed(&args[..at]), &found.under) {
-                (true, Some(under)) => raw
-                    .removes
-                    .extend(under.iter().map(|root| Word::literal(format!("{root}/*{{}}")))),
-                _ => raw.removes.extend(roots.clone()),
+            "-delete" => match below.as_ref().filter(|_| narrowed && !open) {
+                Some(below) => raw.removes.extend(below.iter().map(Word::literal)),
+                None => raw.removes.extend(roots.clone()),
             },
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
                 let mut found = found.clone();
-                if is_narrowed(&args[..at]) {
-                    found.under = found
-                        .under
-                        .map(|under| under.iter().map(|root| format!("{root}/*{{}}")).collect());
+                if narrowed && !open {
+                    found.under.clone_from(&below);
                 }
                 let rest = &args[at..];
                 let end = rest.iter().enumerate().position(|(place, word)| {
@@ -81,8 +72,15 @@ pub(crate) fn find(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
                 at += 1 + usize::from(word.text == "-fprintf");
             }
             "-files0-from" => raw.known = false,
-            text if text.starts_with("-newer") => at += 1,
-            text if FIND_VALUES.contains(&text) => at += 1,
+            "-o" | "-or" | "," => open = true,
+            "(" if negated => open = true,
+            "-empty" => narrowed |= !negated,
+            text if text.starts_with("-newer") || FIND_VALUES.contains(&text) => {
+                let value = args.get(at).map_or("", |word| &word.text);
+                let excludes = value.contains(char::is_alphanumeric);
+                narrowed |= !negated && FIND_FILTERS.contains(&text) && excludes;
+                at += 1;
+            }
             text if text.starts_with('-') || matches!(text, "(" | ")" | "!" | ",") => {}
             // Another root, or the value of a test that is not understood.
             _ => raw.known = false,
@@ -90,27 +88,30 @@ pub(crate) fn find(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
     }
 }
 
-/// Returns true if the tests before an action exclude most files.
-fn is_narrowed(tests: &[Word]) -> bool {
-    let is = |word: &Word, names: &[&str]| names.contains(&word.text.as_str());
-    // After an alternative or a negated group, the action may run for all files.
-    let open = tests.iter().any(|word| is(word, &["-o", "-or", ","]))
-        || tests.windows(2).any(|pair| is(&pair[0], &["!", "-not"]) && is(&pair[1], &["("]));
-    let filters = tests.iter().enumerate().any(|(at, word)| {
-        let negated = at > 0 && is(&tests[at - 1], &["!", "-not"]);
-        let value = tests.get(at + 1).map_or("", |word| word.text.trim_matches(['*', '?', '.']));
-        word.known && !negated && is(word, FIND_FILTERS) && !value.is_empty()
-    });
-    filters && !open
+/// Returns the roots of `find`, and the place of its first test or action.
+fn roots(args: &[Word]) -> (Vec<Word>, usize) {
+    let mut roots = Vec::new();
+    let mut at = 0;
+    while let Some(word) = args.get(at) {
+        match word.text.as_str() {
+            "-H" | "-L" | "-P" if word.known => {}
+            "-D" | "-O" if word.known => at += 1,
+            text if word.known && text.starts_with("-O") => {}
+            text if word.known && text.starts_with(['-', '(', '!', ',']) => break,
+            _ => roots.push(word.clone()),
+        }
+        at += 1;
+    }
+    (roots, at)
 }
 
-/// Tests of `find` that exclude most files.
+/// Tests of `find` with a value that exclude most files.
 const FIND_FILTERS: &[&str] =
-    &["-name", "-iname", "-path", "-wholename", "-regex", "-newer", "-mtime", "-mmin", "-empty"];
+    &["-name", "-iname", "-path", "-wholename", "-regex", "-newer", "-mtime", "-mmin"];
 
 /// Returns the files that a command lists, one per line: those below its roots.
 pub(crate) fn listed(raw: &Raw) -> Option<Vec<String>> {
-    let roots = |operands: Vec<&Word>| {
+    let folders = |operands: Vec<&Word>| {
         let roots: Option<Vec<String>> = operands
             .iter()
             .map(|word| {
@@ -130,13 +131,10 @@ pub(crate) fn listed(raw: &Raw) -> Option<Vec<String>> {
         return None;
     }
     match raw.name()? {
-        "find" | "gfind" if !lists(&["-printf", "-exec", "-execdir"]) => {
-            let end = raw
-                .args
-                .iter()
-                .position(|word| word.text.starts_with(['-', '(', '!']))
-                .unwrap_or(raw.args.len());
-            roots(raw.args[..end].iter().collect())
+        "find" | "gfind"
+            if !lists(&["-printf", "-fprintf", "-exec", "-execdir", "-ok", "-okdir"]) =>
+        {
+            folders(roots(&raw.args).0.iter().collect())
         }
         "git"
             if raw.args.first().is_some_and(|word| word.text == "ls-files")
@@ -161,10 +159,11 @@ pub(crate) fn listed(raw: &Raw) -> Option<Vec<String>> {
                 &["--include", "--exclude", "--exclude-dir", "--glob", "--type"],
             )
             .operands;
-            roots(operands.into_iter().skip(1).collect())
+            folders(operands.into_iter().skip(1).collect())
         }
-        "fd" | "fdfind" => {
-            roots(split(&raw.args, "teEd", &[]).operands.into_iter().skip(1).collect())
+        // These options move the root.
+        "fd" | "fdfind" if !lists(&["--base-directory", "--search-path", "-C"]) => {
+            folders(split(&raw.args, "teEd", &[]).operands.into_iter().skip(1).collect())
         }
         _ => None,
     }

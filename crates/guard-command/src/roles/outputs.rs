@@ -31,10 +31,9 @@ pub(super) fn outputs(name: &str, args: &[Word], raw: &mut Raw) {
     for (_, letters, names) in OUTPUTS.iter().filter(|(programs, ..)| programs.contains(&name)) {
         let split = split(args, letters, names);
         let short: Vec<String> = letters.chars().map(|letter| format!("-{letter}")).collect();
-        let is_output =
-            |option: &str| short.iter().any(|known| known == option) || names.contains(&option);
-        let values = split.values.iter().filter(|(option, _)| is_output(option));
-        raw.touches.extend(values.map(|(_, value)| value.clone()));
+        let known: Vec<&str> =
+            short.iter().map(String::as_str).chain(names.iter().copied()).collect();
+        raw.touches.extend(split.values_of(&known).cloned());
         // Long names with one dash, as for `go`.
         for (at, word) in args.iter().enumerate() {
             let (option, value) = word.text.split_once('=').unwrap_or((&word.text, ""));

@@ -258,7 +258,7 @@ pub(super) fn check(
 ///
 /// # Errors
 ///
-/// Returns [`StoreError::Lost`] if it is.
+/// Returns [`StoreError::Lost`] if it does not.
 pub(super) fn check_ledger(
     store: &Path,
     mark: Option<Head>,
