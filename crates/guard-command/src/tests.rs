@@ -276,19 +276,7 @@ fn files_are_found() {
     assert_eq!(removes("find / -delete"), ["/"]);
     assert_eq!(removes("find -O3 / -name x -delete"), ["/*{}"]);
     assert_eq!(removes("find . -name x -delete"), ["/ws/*{}"]);
-    for line in [
-        "find . -delete -name x",
-        "find . -name x -o -delete",
-        "find . ! -name x -delete",
-        "find . -not \\( -name x \\) -delete",
-        "find . -name x , -delete",
-        "find . -exec rm {} + -name x",
-        "find . -printf -name -delete",
-        "find . -fprint -name -delete",
-        "find . -path './*' -delete",
-        "find . -regex '.+' -delete",
-        "find . ! -lname -name -type f -delete",
-    ] {
+    for line in include_str!("tests/find_everything.txt").lines() {
         assert_eq!(removes(line), ["/ws"], "{line}");
     }
     assert_eq!(removes("find src -exec rm {} +"), ["/ws/src"]);
