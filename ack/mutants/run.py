@@ -4,8 +4,9 @@
     python3 ack/mutants/run.py target/debug/guardc [SUBJECT...] [--names FILE]
 
 The subjects are `python`, `typescript`, `kit`, `pydantic-ai` and `langchain`; the last three need an interpreter that has the
-frameworks. The kit's findings are counted by what they are: a broken promise, or only a hang or a crash. `--names` runs only the mutants of a file, which has their names as this command prints them. `equivalent.txt` lists the
-mutants that behave like the original; they do not count, and one of them that is found is an error. `ack/mutants.md` has the figures.
+frameworks. The kit's findings are counted by what they are: a broken promise, or only a hang or a crash. `--names` runs only the
+mutants of a file, which has their names as this command prints them. `equivalent.txt` lists the mutants that behave like the original;
+they do not count, and one of them that is found is an error. `ack/mutants.md` has the figures.
 """
 import argparse, json, pathlib, re, shutil, subprocess, sys, tempfile, time
 from collections import Counter
@@ -32,10 +33,10 @@ class Subject:
     def mutants(self):
         """Returns the mutants by name. The second of one name has a number."""
         language = in_typescript if self.file.suffix == ".ts" else in_python
-        named = {}
+        named, counts = {}, Counter()
         for name, text in language.mutants(self.text()):
-            count = sum(other.split(" #")[0] == name for other in named)
-            named[f"{name} #{count + 1}" if count else name] = text
+            counts[name] += 1
+            named[name if counts[name] == 1 else f"{name} #{counts[name]}"] = text
         return named
 
     def command(self, folder, text):
@@ -89,10 +90,17 @@ def equivalents():
     return listed
 
 
+def unknown(subject, mutants, wanted, listed):
+    """Returns an error for every name of a list that no mutant of the subject has."""
+    prefix = f"{subject.name} "
+    named = listed | {line.removeprefix(prefix) for line in wanted or () if line.startswith(prefix)}
+    return [f"{subject.name} {name}: there is no such mutant" for name in sorted(named - set(mutants))]
+
+
 def judge(guardc, subject, wanted, listed):
     """Runs the mutants of a subject. Returns how many count, by what was found of them, and the errors of the list."""
     begun, mutants = time.monotonic(), subject.mutants()
-    errors = [f"{subject.name} {name}: there is no such mutant" for name in listed - set(mutants)]
+    errors = unknown(subject, mutants, wanted, listed)
     chosen = {name: text for name, text in mutants.items() if wanted is None or f"{subject.name} {name}" in wanted}
     if chosen and finding(guardc, subject, subject.text()):
         return Counter(), [f"{subject.name}: the kit finds something wrong with the original"]
@@ -121,19 +129,25 @@ def main():
     parser.add_argument("subjects", nargs="*")
     parser.add_argument("--names", type=pathlib.Path)
     parser.add_argument("--all-found", action="store_true", help="it is an error if a mutant survives")
+    parser.add_argument("--check", action="store_true", help="run nothing: only look for the mutants that the lists name")
     options = parser.parse_intermixed_args()
     listed = equivalents()
     wanted = set(options.names.read_text(encoding="utf-8").splitlines()) if options.names else None
     wanted = wanted and {re.sub("^(survived|errored): ", "", line) for line in wanted}
     counts, errors = Counter(), []
     for subject in SUBJECTS:
-        if not options.subjects or subject.name in options.subjects:
-            of_it, wrong = judge(str(pathlib.Path(options.guardc).resolve()), subject, wanted, listed.get(subject.name, set()))
-            counts, errors = counts + of_it, errors + wrong
-    print(f"all: {told(counts)}")
+        if options.subjects and subject.name not in options.subjects:
+            continue
+        if options.check:
+            errors += unknown(subject, subject.mutants(), wanted, listed.get(subject.name, set()))
+            continue
+        counted, wrong = judge(str(pathlib.Path(options.guardc).resolve()), subject, wanted, listed.get(subject.name, set()))
+        counts, errors = counts + counted, errors + wrong
+    if not options.check:
+        print(f"all: {told(counts)}")
     if options.all_found and counts[None]:
         errors.append(f"{counts[None]} mutants survive")
-    if wanted and counts.total() != len(wanted):
+    if not options.check and wanted and counts.total() != len(wanted):
         errors.append(f"{len(wanted)} mutants are named, and {counts.total()} of them were tried")
     print("\n".join(f"error: {error}" for error in errors))
     sys.exit(1 if errors else 0)

@@ -99,6 +99,22 @@ fn the_scoreboard_is_of_the_current_suite() {
     assert!(problems.is_empty(), "{problems}\nGUARD_BLESS=1 accepts the current suite");
 }
 
+/// The lists of planted faults and of mutants name texts of the adapters. `.ci/run` plays them; an
+/// edit that moves such a text is told here.
+#[test]
+fn planted_faults_and_mutants_are_of_the_current_adapters() {
+    let mutants = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ack/mutants");
+    for script in
+        ["planted.py guardc --check", "run.py guardc python typescript --check --names sample.txt"]
+    {
+        let words = script.split(' ');
+        let out = Command::new("python3").args(words).current_dir(&mutants).output();
+        let out = out.expect("python3 is there");
+        let said = [out.stdout, out.stderr].concat();
+        assert!(out.status.success(), "{script}: {}", String::from_utf8_lossy(&said));
+    }
+}
+
 /// The output of `guardc ack run --format json` conforms to its schema, for any findings.
 #[test]
 fn reports_are_as_their_schema_says() {

@@ -120,6 +120,22 @@ impl Program {
         completion.chain(attests).for_each(|check| check.walk(visit));
     }
 
+    /// Returns true if a value of a type may contain secrets, at any depth.
+    pub fn holds_secrets(&self, ty: &Type) -> bool {
+        match ty.required() {
+            Type::List(element, _) | Type::Set(element, _) | Type::Map(_, element, _) => {
+                self.holds_secrets(element)
+            }
+            Type::Record(id) => {
+                let def = &self.records[*id];
+                let cases = def.union.iter().flat_map(|union| &union.cases);
+                def.fields.iter().any(|field| field.secret || self.holds_secrets(&field.ty))
+                    || cases.into_iter().any(|case| self.holds_secrets(&Type::Record(case.1)))
+            }
+            _ => false,
+        }
+    }
+
     /// Returns the tool with this name on the wire.
     pub fn tool_on_wire(&self, wire: &str) -> Option<ToolId> {
         self.tools.iter().position(|tool| tool.wire_name == wire)

@@ -174,9 +174,7 @@ impl FieldSearch<'_> {
     }
 
     fn mentions_param(&self, e: &Expr) -> bool {
-        let mut found = false;
-        e.walk(&mut |e| found |= matches!(&e.kind, ExprKind::Param(at) if *at == self.param));
-        found
+        e.any(&mut |e| matches!(&e.kind, ExprKind::Param(at) if *at == self.param))
     }
 }
 

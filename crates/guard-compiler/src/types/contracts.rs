@@ -48,29 +48,13 @@ impl TypeChecker<'_, '_> {
             self.report(errors::contract(name.span, why, &help).also(span, "refers to it"));
         }
         let record = self.program.contracts.get(at).map(|contract| contract.record);
-        if record.is_some_and(|record| self.holds_secrets(&Type::Record(record))) {
+        if record.is_some_and(|record| self.program.holds_secrets(&Type::Record(record))) {
             let why = format!(
                 "`{}` has secret members, and the contents of a file appear in the record",
                 name.node
             );
             let help = "judge such a text with `guardc contract check`, outside of the session";
             self.report(errors::contract(name.span, why, help));
-        }
-    }
-
-    /// Returns true if a value of a type may contain secrets.
-    fn holds_secrets(&self, ty: &Type) -> bool {
-        match ty.required() {
-            Type::List(element, _) | Type::Set(element, _) | Type::Map(_, element, _) => {
-                self.holds_secrets(element)
-            }
-            Type::Record(id) => {
-                let def = &self.program.records[*id];
-                let cases = def.union.iter().flat_map(|union| &union.cases);
-                def.fields.iter().any(|field| field.secret || self.holds_secrets(&field.ty))
-                    || cases.into_iter().any(|case| self.holds_secrets(&Type::Record(case.1)))
-            }
-            _ => false,
         }
     }
 

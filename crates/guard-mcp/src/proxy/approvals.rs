@@ -119,11 +119,7 @@ impl<G: CallGate> McpProxy<G> {
         };
         match checked {
             Ok(()) => self.forward(call),
-            Err(why) => {
-                self.settle_failed(&call);
-                self.deny(&call, &why);
-                self.release_held();
-            }
+            Err(why) => self.deny_in_flight(&call, &why),
         }
     }
 

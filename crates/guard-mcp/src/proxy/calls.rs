@@ -69,14 +69,14 @@ impl<G: CallGate> McpProxy<G> {
 
     /// Denies a call whose tool could not be compared with the lock.
     pub(super) fn deny_unlisted(&mut self, call: &CallOnTheWay, why: &str) {
-        let in_flight = call.stage.in_flight();
-        if in_flight {
-            self.settle_failed(call);
-        }
+        if call.stage.in_flight() { self.deny_in_flight(call, why) } else { self.deny(call, why) }
+    }
+
+    /// Denies a call that the guard has allowed: for the session it has failed.
+    pub(super) fn deny_in_flight(&mut self, call: &CallOnTheWay, why: &str) {
+        self.settle_failed(call);
         self.deny(call, why);
-        if in_flight {
-            self.release_held();
-        }
+        self.release_held();
     }
 
     pub(super) fn forward(&mut self, mut call: CallOnTheWay) {
@@ -188,12 +188,9 @@ impl<G: CallGate> McpProxy<G> {
                 // The server hears of it, because a call that goes on may still have effects.
                 let line = reply::line(&reply::cancelled(&call.id, "no answer in time"));
                 self.out.push(ProxyOutput::ToServer(call.link, line));
-                self.settle_failed(&call);
-                self.deny(
-                    &call,
-                    &format!("the server did not answer within {limit}; the tool may have run"),
-                );
-                self.release_held();
+                let why =
+                    format!("the server did not answer within {limit}; the tool may have run");
+                self.deny_in_flight(&call, &why);
             }
             CallStage::Cancelled | CallStage::InputRequired(_) => {
                 // The request of a call with inputs was answered, and its id may be in use again.

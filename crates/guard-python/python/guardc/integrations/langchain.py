@@ -120,13 +120,15 @@ class GuardMiddleware(AgentMiddleware):
         if self._approve is not None and inspect.iscoroutinefunction(self._approve):
             raise GuardError("`approve` is asynchronous: run the agent with `ainvoke` or `astream`")
         try:
+            # People approve these arguments: a default that is made anew would be others.
+            given = _judged(request)
             with _turn(session):
-                scope = self._scope(session, request)
+                scope = scope_of(session, call["name"], given, call["id"])
                 try:
                     waiting = scope.begin_sync()
                 except ApprovalNeeded as needed:
                     self._ask_sync(session, needed)
-                    scope = self._scope(session, request, needed.pending.roles)
+                    scope = scope_of(session, call["name"], given, call["id"], needed.pending.roles)
                     waiting = scope.begin_sync()
             scope.entered_sync(waiting)
         except (Denied, Served, SessionError) as error:
@@ -158,10 +160,6 @@ class GuardMiddleware(AgentMiddleware):
         except _ToolError as error:
             return error.result
         return result
-
-    def _scope(self, session: Session, request: Any, roles: tuple[str, ...] = ()) -> CallScope:
-        call = request.tool_call
-        return scope_of(session, call["name"], _judged(request), call["id"], roles)
 
     def _ask_sync(self, session: Session, needed: ApprovalNeeded) -> None:
         if self._approve is None or not needed.pending.roles:

@@ -217,12 +217,13 @@ impl Locked<'_> {
 
     /// Accepts the current ledger as the acknowledged state. Returns what was lost, if anything.
     pub fn settle_mark(&mut self) -> Result<Option<String>, StoreError> {
-        let said = self.store.marks.settle(LEDGER, &self.read.ledger.head, |_, _| Ok(None))?;
+        let mut said = self.store.marks.settle(LEDGER, &self.read.ledger.head, |_, _| Ok(None))?;
         if said.is_none() && self.read.ledger.differs() {
             self.store.marks.write_now(LEDGER, &self.read.ledger.head)?;
-            self.read.ledger.accept();
-            return Ok(Some("the ledger has other records from now on".into()));
+            said = Some("the ledger has other records from now on".into());
         }
+        // What the mark said before is settled, also for records that come later.
+        self.read.ledger.accept();
         Ok(said)
     }
 }

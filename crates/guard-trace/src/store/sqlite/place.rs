@@ -22,8 +22,8 @@ const TICK: Duration = Duration::from_millis(50);
 /// The files of a database.
 #[derive(Debug)]
 pub struct DatabaseFiles {
-    /// The path that was opened, which may be a link to the database.
-    opened: PathBuf,
+    /// The path that was opened, if it leads to the database through a link.
+    opened: Option<PathBuf>,
     files: Vec<(PathBuf, Metadata)>,
     log: Option<File>,
     /// True if the database was not read since its last change.
@@ -33,10 +33,11 @@ pub struct DatabaseFiles {
 impl DatabaseFiles {
     /// Reads the metadata of the files of an open database.
     pub fn new(database: &Path) -> Result<DatabaseFiles, StoreError> {
-        let opened = database.to_owned();
-        let mut place = DatabaseFiles { opened, files: Vec::new(), log: None, unread: true };
         // SQLite has the log and the index beside the database that a link leads to.
         let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
+        let is_real = std::path::absolute(database).is_ok_and(|absolute| absolute == real);
+        let opened = (!is_real).then(|| database.to_owned());
+        let mut place = DatabaseFiles { opened, files: Vec::new(), log: None, unread: true };
         for suffix in ["", "-wal", "-shm"] {
             let mut path = real.as_os_str().to_owned();
             path.push(suffix);
@@ -70,9 +71,11 @@ impl DatabaseFiles {
             }
             *before = now;
         }
-        let there = std::fs::metadata(&self.opened);
-        if !there.is_ok_and(|there| is_same(&there, &self.files[0].1)) {
-            return Err(StoreError::lost(&self.opened, REPLACED));
+        if let Some(opened) = &self.opened {
+            let there = std::fs::metadata(opened);
+            if !there.is_ok_and(|there| is_same(&there, &self.files[0].1)) {
+                return Err(StoreError::lost(opened, REPLACED));
+            }
         }
         if self.is_log() { Ok(()) } else { Err(StoreError::lost(&self.files[1].0, OVERWRITTEN)) }
     }

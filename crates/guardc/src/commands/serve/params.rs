@@ -61,6 +61,5 @@ pub fn known_lists(known: Option<&RawValue>) -> Result<Lists, RpcError> {
 /// Parses the arguments of a call that a person names. Missing arguments are those of a tool
 /// without parameters.
 pub fn exact_args(args: Option<Box<RawValue>>) -> Result<Json, RpcError> {
-    let args = Json::parse(args.as_ref().map_or("{}", |args| args.get()));
-    args.map_err(|e| RpcError::params(format!("`args`: {e}")))
+    args.map_or_else(|| Ok(Json::Object(Vec::new())), |args| json("args", &args))
 }

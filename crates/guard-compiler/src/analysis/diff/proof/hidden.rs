@@ -9,12 +9,12 @@ pub(in crate::analysis::diff) fn hidden(old: &Program, new: &Program) -> BTreeSe
     let mut found = HiddenParts { old, new, open: BTreeSet::new() };
     found.tools();
     found.probes();
-    for var in old.state.iter().filter(|var| holds(old, &var.ty)) {
+    for var in old.state.iter().filter(|var| old.holds_secrets(&var.ty)) {
         if let Some(now) = new.state.iter().find(|now| now.name == var.name) {
             found.place(&format!("`{}`", var.name), &var.ty, Some(&now.ty));
         }
     }
-    for fact in old.facts.iter().filter(|fact| holds(old, &Type::Record(fact.row))) {
+    for fact in old.facts.iter().filter(|fact| old.holds_secrets(&Type::Record(fact.row))) {
         if let Some(now) = new.facts.iter().find(|now| now.name == fact.name) {
             let row = Type::Record(now.row);
             found.place(&format!("`{}`", fact.name), &Type::Record(fact.row), Some(&row));
@@ -75,10 +75,10 @@ impl HiddenParts<'_> {
         let hidden = |program: &Program, argv: &[String]| {
             program.probes.iter().any(|probe| {
                 matches!(&probe.asks, ProbeAsks::Command(command) if command.argv == argv)
-                    && holds(program, &probe.returns)
+                    && program.holds_secrets(&probe.returns)
             })
         };
-        for probe in self.old.probes.iter().filter(|probe| holds(self.old, &probe.returns)) {
+        for probe in self.old.probes.iter().filter(|probe| self.old.holds_secrets(&probe.returns)) {
             let place = format!("the answer of `{}`", probe.name);
             let now = self.new.probes.iter().find(|now| now.name == probe.name);
             let own = TakenForms::default();
@@ -102,7 +102,7 @@ impl HiddenParts<'_> {
         now: &TakenForms,
     ) {
         self.place(place, old, new);
-        if holds(self.old, old) && forms != now {
+        if self.old.holds_secrets(old) && forms != now {
             self.other(place);
         }
     }
@@ -146,7 +146,8 @@ impl HiddenParts<'_> {
             None => clear(self.old, old),
         };
         // A value that does not have its type is hidden if the type has secrets.
-        let keeps = !holds(self.old, old) || new.is_some_and(|new| holds(self.new, new));
+        let keeps =
+            !self.old.holds_secrets(old) || new.is_some_and(|new| self.new.holds_secrets(new));
         if !same || !keeps {
             self.other_than(known, place);
         }
@@ -159,7 +160,7 @@ impl HiddenParts<'_> {
         if clear(self.old, old) {
             return true;
         }
-        if holds(self.old, old) && !holds(self.new, new) {
+        if self.old.holds_secrets(old) && !self.new.holds_secrets(new) {
             // Some field may say which part it is.
             self.inner(old, new);
             return false;
@@ -177,7 +178,7 @@ impl HiddenParts<'_> {
                         true
                     }
                     // A union with secrets is hidden as a whole.
-                    (_, Some(_)) => holds(self.new, new),
+                    (_, Some(_)) => self.new.holds_secrets(new),
                     (Some(_), None) => false,
                 }
             }
@@ -228,7 +229,7 @@ impl HiddenParts<'_> {
 /// are not declared if it is in a place with secrets.
 fn clear(program: &Program, ty: &Type) -> bool {
     match ty.required() {
-        Type::Record(id) if program.records[*id].union.is_some() => !holds(program, ty),
+        Type::Record(id) if program.records[*id].union.is_some() => !program.holds_secrets(ty),
         Type::Record(_) => false,
         Type::List(element, _) | Type::Set(element, _) | Type::Map(_, element, _) => {
             clear(program, element)
@@ -237,34 +238,19 @@ fn clear(program: &Program, ty: &Type) -> bool {
     }
 }
 
-/// Returns true if a type has secrets at any depth.
-fn holds(program: &Program, ty: &Type) -> bool {
-    match ty.required() {
-        Type::Record(id) => {
-            let record = &program.records[*id];
-            let cases = record.union.iter().flat_map(|union| &union.cases);
-            record.fields.iter().any(|field| hides(program, field))
-                || cases.into_iter().any(|case| holds(program, &Type::Record(case.1)))
-        }
-        Type::List(element, _) | Type::Set(element, _) | Type::Map(_, element, _) => {
-            holds(program, element)
-        }
-        _ => false,
-    }
-}
-
 fn hides(program: &Program, field: &Field) -> bool {
-    field.secret || holds(program, &field.ty)
+    field.secret || program.holds_secrets(&field.ty)
 }
 
 fn tool_hides(program: &Program, tool: &Tool) -> bool {
     tool.params.iter().any(|param| hides(program, param))
-        || tool.returns.as_ref().is_some_and(|ty| holds(program, ty))
+        || tool.returns.as_ref().is_some_and(|ty| program.holds_secrets(ty))
 }
 
 /// Returns true if the data of a session's beginning teaches secrets: it is then hidden as a whole.
 fn teaches_secrets(program: &Program) -> bool {
     let start = program.sources.iter().filter(|source| source.kind == SourceKind::Start);
-    let secret = |learn: &Learn| holds(program, &Type::Record(program.facts[learn.fact].row));
+    let secret =
+        |learn: &Learn| program.holds_secrets(&Type::Record(program.facts[learn.fact].row));
     start.flat_map(|source| &source.learns).any(|(_, learn)| secret(learn))
 }
