@@ -9,8 +9,9 @@
 //!
 //! Each line has a tag, computed with the store's key over the line and the line before. A process
 //! that can write the store's folder and read its key can approve calls. A process that can only
-//! write the folder cannot add an answer, but it can cut off the last ones: a used or revoked grant
-//! then counts again. Where that matters, give the agent access to neither.
+//! write the folder cannot add an answer, but it can cut off the last ones. A grant for one call
+//! that the session has on record as used is not used again, but a revoked grant then counts again.
+//! Where that matters, give the agent access to neither.
 
 mod file;
 mod propose;

@@ -9,9 +9,36 @@ use crate::arguments::read;
 use crate::recorded::Recorded;
 use crate::session::Session;
 use crate::{Proposed, SessionError};
+use guard_plan::json::Json;
 use guard_plan::plan::Millis;
 use guard_plan::record::{Payload, Record};
+use guard_plan::time::parse_rfc3339;
 use guard_runtime::World;
+
+/// An approval that the session has on record.
+struct RecordedApproval {
+    at: Millis,
+    by: String,
+    role: String,
+}
+
+/// Returns true if the session has used a grant for one call, although the requests do not show it:
+/// somebody has cut off their last lines.
+fn is_spent(
+    request: &PendingApproval,
+    grant: &Granted,
+    recorded: &[RecordedApproval],
+    now: Millis,
+) -> bool {
+    let is_alike = |by: &str, role: &str| by == grant.by && role == grant.role;
+    let alike = || request.grants.iter().filter(|other| is_alike(&other.by, &other.role));
+    let Some(first) = alike().map(|other| other.at).min() else { return false };
+    let uses = recorded.iter().filter(|used| used.at >= first && is_alike(&used.by, &used.role));
+    let listed: usize = alike().map(|other| other.used as usize).sum();
+    let unlisted = uses.count().saturating_sub(listed);
+    let live = alike().filter(|other| other.is_live(now)).count();
+    grant.once && unlisted >= live
+}
 
 impl<W: World> Session<W> {
     /// Decides a call as [`Session::propose`] does. If the call lacks only an approval, and people
@@ -63,8 +90,11 @@ impl<W: World> Session<W> {
         if asks(&preview) {
             let known = request::fold(self.id(), file.entries());
             let known = known.into_iter().find(|request| request.id == id);
-            let grants = known.map(|request| self.usable(&request, &roles(&preview), now));
-            if let Some(grants) = grants.flatten() {
+            let grants = match known {
+                Some(request) => self.usable(&request, &roles(&preview), now)?,
+                None => None,
+            };
+            if let Some(grants) = grants {
                 // The grant is used up before the call is decided: a crash can lose a grant, but
                 // never use it twice.
                 let numbers = grants.iter().map(|(number, _)| *number).collect();
@@ -105,18 +135,46 @@ impl<W: World> Session<W> {
         request: &PendingApproval,
         roles: &[String],
         now: Millis,
-    ) -> Option<Vec<(usize, Granted)>> {
+    ) -> Result<Option<Vec<(usize, Granted)>>, SessionError> {
         let plan = self.guard.plan();
-        let tool = plan.called(&request.tool)?;
+        let Some(tool) = plan.called(&request.tool) else { return Ok(None) };
+        let recorded = match request.live(now).any(|(_, grant)| grant.once) {
+            true => self.approvals_by_grants(request)?,
+            false => Vec::new(),
+        };
         let fresh = |grant: &Granted| {
             let mut rules = tool.approvals.iter().filter(|rule| rule.role == grant.role);
             rules.all(|rule| rule.within.is_none_or(|age| now.saturating_sub(grant.at) <= age))
         };
         let grant = |role: &String| {
             let mut live = request.live(now).filter(|(_, grant)| grant.role == *role);
-            live.find(|(_, grant)| fresh(grant)).map(|(number, grant)| (number, grant.clone()))
+            live.find(|(_, grant)| fresh(grant) && !is_spent(request, grant, &recorded, now))
+                .map(|(number, grant)| (number, grant.clone()))
         };
-        roles.iter().map(grant).collect()
+        Ok(roles.iter().map(grant).collect())
+    }
+
+    /// Returns the approvals of the call that grants have put on record.
+    fn approvals_by_grants(
+        &self,
+        request: &PendingApproval,
+    ) -> Result<Vec<RecordedApproval>, SessionError> {
+        let args = Json::parse(&request.args).map(|args| args.sorted()).ok();
+        let mut approvals = Vec::new();
+        for line in self.records()? {
+            let Ok(record) = Record::parse(&line) else { continue };
+            let Payload::Approve(approve) = record.payload else { continue };
+            let expires = approve.expires.as_deref().and_then(parse_rfc3339);
+            let (Some(at), Some(expires)) = (parse_rfc3339(&record.time), expires) else {
+                continue;
+            };
+            let is_same_call = *approve.tool == request.tool && Some(approve.args.sorted()) == args;
+            if is_same_call && expires <= at.saturating_add(MOMENT) {
+                let (by, role) = (approve.by.into_owned(), approve.role.into_owned());
+                approvals.push(RecordedApproval { at, by, role });
+            }
+        }
+        Ok(approvals)
     }
 
     fn request(

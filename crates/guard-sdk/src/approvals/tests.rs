@@ -206,3 +206,19 @@ fn a_request_is_not_written_through_a_link() {
     assert!(asked.is_err(), "{asked:?}");
     assert_eq!(std::fs::read_to_string(&target).expect("read"), "");
 }
+
+#[test]
+fn a_used_grant_stays_used_when_the_line_of_its_use_is_cut_off() {
+    let place = TestStore::new();
+    let (approvals, id) = place.asked(CALL);
+    approvals.grant(&id, "kim", None, GrantExtent::Once, START).expect("granted");
+    let requests = place.folder.path().join("store/.approvals/s1.jsonl");
+    let granted = std::fs::read(&requests).expect("a file");
+    assert!(place.allowed("first", CALL, START + 1));
+    std::fs::write(&requests, &granted).expect("written");
+    assert!(!place.allowed("again", CALL, START + 2), "the grant lives again");
+    // One more grant is one more call.
+    approvals.grant(&id, "kim", None, GrantExtent::Once, START + 3).expect("granted");
+    assert!(place.allowed("second", CALL, START + 4));
+    assert!(!place.allowed("third", CALL, START + 5));
+}
