@@ -54,9 +54,8 @@ impl CommandContext {
             && raw.assigns.iter().all(|(_, value)| value.known);
         let mut writes = files(&raw.writes, &raw.folders);
         writes.extend(files(&raw.touches, &raw.folders));
-        let program =
-            if known || !raw.known { program } else { ShellText::Unknown(raw.text.clone()) };
-        let program = if known { program } else { unknown_program(program, &raw) };
+        // A command that may run something else as well has no program that an allow-list accepts.
+        let program = if known { program } else { ShellText::Unknown(raw.text.clone()) };
         let mut reads = files(&raw.reads, &raw.folders);
         reads.extend(files(&raw.scripts, &raw.folders));
         SimpleCommand {
@@ -133,12 +132,6 @@ impl CommandContext {
             })
         })
     }
-}
-
-/// Returns the program of a command that may run something else as well. It is unknown, so that no
-/// allow-list accepts it.
-fn unknown_program(_program: ShellText, raw: &Raw) -> ShellText {
-    ShellText::Unknown(raw.text.clone())
 }
 
 fn text(word: &Word) -> ShellText {

@@ -5,7 +5,7 @@ mod variables;
 mod wrappers;
 
 pub(crate) use variables::{
-    are_harmless_flags, harmless_assignment, harmless_make_variable, holds_substitution,
+    harmless_assignment, harmless_make_variable, holds_substitution, is_codegen_option,
     is_harmless_value, is_sensitive,
 };
 
@@ -22,30 +22,6 @@ const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "r
 /// Shells with a different grammar.
 const OTHER_SHELLS: [&str; 11] =
     ["fish", "csh", "tcsh", "pwsh", "powershell", "cmd", "nu", "xonsh", "elvish", "rc", "su"];
-
-/// Returns true for variables that change which programs run, or what runs before them.
-pub(crate) fn is_dangerous(name: &str) -> bool {
-    matches!(
-        name,
-        "PATH"
-            | "ENV"
-            | "BASH_ENV"
-            | "SHELLOPTS"
-            | "BASHOPTS"
-            | "PS4"
-            | "PROMPT_COMMAND"
-            | "HOME"
-            | "PWD"
-            | "OLDPWD"
-            | "CDPATH"
-            | "FPATH"
-            | "ZDOTDIR"
-            | "SHELL"
-            | "BASH_XTRACEFD"
-    ) || ["LD_", "DYLD_", "BASH_FUNC", "GIT_CONFIG", "npm_config_", "NPM_CONFIG_"]
-        .iter()
-        .any(|prefix| name.starts_with(prefix) && name != "LD_FLAGS")
-}
 
 /// Adds a command to the found ones, with the commands that it runs. Returns its index.
 pub(crate) fn emit(mut raw: Raw, found: &mut FoundCommands, depth: usize) -> Read<usize> {

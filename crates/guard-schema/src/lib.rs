@@ -76,9 +76,9 @@ fn is_comparable(text: &str) -> bool {
 fn decimal_parts(text: &str) -> Option<(bool, String, i64)> {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let is_negative = mantissa.starts_with('-');
-    let (whole, fraction) =
-        mantissa.trim_start_matches('-').split_once('.').unwrap_or((mantissa, ""));
-    let digits = format!("{}{fraction}", whole.trim_start_matches('-'));
+    let magnitude = mantissa.trim_start_matches('-');
+    let (whole, fraction) = magnitude.split_once('.').unwrap_or((magnitude, ""));
+    let digits = format!("{whole}{fraction}");
     let digits = digits.trim_start_matches('0');
     let significant = digits.trim_end_matches('0');
     if significant.is_empty() {

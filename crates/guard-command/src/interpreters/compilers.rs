@@ -1,7 +1,7 @@
 //! Compilers and virtual machines: options with which they run another program or load code.
 
 use crate::raw_commands::Raw;
-use crate::runs::{are_harmless_flags, is_harmless_value};
+use crate::runs::{is_codegen_option, is_harmless_value};
 
 /// Returns false if an option of the program could run another one, or load code.
 pub(super) fn is_harmless(name: &str, raw: &mut Raw) -> bool {
@@ -86,7 +86,7 @@ fn is_rustc_harmless(raw: &Raw) -> bool {
                 return !starts.iter().any(|start| text.starts_with(start));
             }
         };
-        are_harmless_flags("RUSTFLAGS", &format!("-C {option}")) == Some(true)
+        is_codegen_option(option)
     })
 }
 

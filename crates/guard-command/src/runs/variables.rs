@@ -3,11 +3,34 @@
 mod flags;
 mod names;
 
-pub(crate) use flags::are_harmless_flags;
+pub(crate) use flags::is_codegen_option;
 
-use super::is_dangerous;
 use crate::raw_commands::{FoundCommands, Raw};
 use crate::word::{Word, is_name};
+
+/// Returns true for variables that change which programs run, or what runs before them.
+fn is_dangerous(name: &str) -> bool {
+    matches!(
+        name,
+        "PATH"
+            | "ENV"
+            | "BASH_ENV"
+            | "SHELLOPTS"
+            | "BASHOPTS"
+            | "PS4"
+            | "PROMPT_COMMAND"
+            | "HOME"
+            | "PWD"
+            | "OLDPWD"
+            | "CDPATH"
+            | "FPATH"
+            | "ZDOTDIR"
+            | "SHELL"
+            | "BASH_XTRACEFD"
+    ) || ["LD_", "DYLD_", "BASH_FUNC", "GIT_CONFIG", "npm_config_", "NPM_CONFIG_"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix) && name != "LD_FLAGS")
+}
 
 /// Returns true for harmless values of such variables.
 pub(crate) fn is_harmless_value(value: &str) -> bool {

@@ -46,7 +46,7 @@ fn are_rust_flags(value: &str) -> bool {
 }
 
 /// Returns true for options of `-C` that name neither a linker nor a file.
-fn is_codegen_option(option: &str) -> bool {
+pub(crate) fn is_codegen_option(option: &str) -> bool {
     let keys = [
         "opt-level",
         "target-cpu",
