@@ -46,7 +46,7 @@ pub struct Retention {
 impl Config {
     /// Returns the configuration of the project that a file belongs to.
     pub fn of_file(path: &Path) -> Result<Config, Failure> {
-        Config::discover(folder_of(path))
+        Config::discover(files::folder_of(path))
     }
 
     /// Finds the nearest `guard.toml` in `from` or above it.
@@ -73,12 +73,6 @@ impl Config {
         }
         Ok(Config::default())
     }
-}
-
-/// Returns the folder of a file; for a bare name, the current folder.
-fn folder_of(path: &Path) -> &Path {
-    // The parent of a bare name is an empty path, which is no folder.
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// The problem, and a suggestion.
@@ -174,7 +168,7 @@ mod tests {
     fn a_bare_name_belongs_to_the_project_of_the_current_folder() {
         for (path, folder) in [("a.guard", "."), ("-", "."), ("./a.guard", "."), ("b/a.guard", "b")]
         {
-            assert_eq!(folder_of(Path::new(path)), Path::new(folder), "{path}");
+            assert_eq!(files::folder_of(Path::new(path)), Path::new(folder), "{path}");
         }
         assert!(Config::discover(Path::new("")).is_err());
     }

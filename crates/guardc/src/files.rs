@@ -13,6 +13,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+/// Returns the folder of a file; for a bare name, the current folder.
+pub fn folder_of(path: &Path) -> &Path {
+    // The parent of a bare name is an empty path, which is no folder.
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Returns the failure for an unreadable `path`, with a suggestion from the same folder.
 pub fn unreadable(path: &Path, why: &str) -> Failure {
     let failure = Failure::new(format!("cannot read `{}`: {why}", display(path)));
@@ -20,7 +26,7 @@ pub fn unreadable(path: &Path, why: &str) -> Failure {
         return failure;
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     let neighbours: Vec<String> = std::fs::read_dir(folder)
         .map(|entries| {
             entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect()
@@ -33,19 +39,17 @@ pub fn unreadable(path: &Path, why: &str) -> Failure {
 
 /// Returns true if two names refer to the same file.
 pub fn same(a: &Path, b: &Path) -> bool {
-    let whole = |path: &Path| std::fs::canonicalize(path).ok();
-    a == b || whole(a).is_some_and(|whole_a| Some(whole_a) == whole(b))
+    a == b || std::fs::canonicalize(a).is_ok_and(|a| std::fs::canonicalize(b).is_ok_and(|b| a == b))
 }
 
 /// Checks that a command does not write over a trace that it reads: one of its inputs, or a trace in
 /// a folder among them.
 pub fn refuse_input(output: &Path, inputs: &[PathBuf]) -> Result<(), Failure> {
-    let whole = |path: &Path| std::fs::canonicalize(path).ok();
-    let Some(written) = whole(output) else { return Ok(()) };
+    let Ok(written) = std::fs::canonicalize(output) else { return Ok(()) };
     let is_trace = written.extension().is_some_and(|ending| ending == "jsonl");
     let is_read = |input: &PathBuf| {
-        let input = whole(input);
-        input.is_some_and(|input| written == input || (is_trace && written.starts_with(&input)))
+        let input = std::fs::canonicalize(input);
+        input.is_ok_and(|input| written == input || (is_trace && written.starts_with(&input)))
     };
     if inputs.iter().any(is_read) {
         let message = format!("`{}` would be overwritten while it is read", display(output));

@@ -150,9 +150,7 @@ fn change(path: &Path, old: &str, new: &str, dry_run: bool, term: &Console) -> R
     if dry_run {
         return Ok(());
     }
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| files::unreadable(folder, &reason(&error)))?;
-    }
+    let folder = files::folder_of(path);
+    std::fs::create_dir_all(folder).map_err(|error| files::unreadable(folder, &reason(&error)))?;
     files::write_atomic(path, new.as_bytes())
 }

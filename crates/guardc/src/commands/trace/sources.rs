@@ -118,9 +118,8 @@ pub fn audit(places: &[PathBuf], key: Option<&Path>) -> Result<Vec<String>, Fail
 /// Returns the folder and the session of a trace in a store, if there is a mark of its last
 /// acknowledged record.
 fn marked(place: &Path) -> Option<(&Path, &str)> {
-    let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
     let session = place.file_name()?.to_str()?.strip_suffix(".jsonl")?;
-    place.with_extension("mark").is_file().then(|| (folder.unwrap_or(Path::new(".")), session))
+    place.with_extension("mark").is_file().then(|| (files::folder_of(place), session))
 }
 
 fn is_store(place: &Path) -> bool {
