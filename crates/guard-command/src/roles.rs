@@ -6,11 +6,13 @@
 mod archives;
 mod find;
 mod git;
+mod listed;
 mod outputs;
 mod readers;
 
-pub(crate) use find::{find, listed};
+pub(crate) use find::find;
 pub(crate) use git::git;
+pub(crate) use listed::listed;
 
 use crate::interpreters::sed_parts;
 use crate::operands::split;

@@ -1,6 +1,5 @@
-//! The files of programs that list files, such as `find` and `ls`.
+//! The files of `find`, and the commands that it runs.
 
-use crate::operands::split;
 use crate::raw_commands::{InnerCommand, Raw};
 use crate::word::Word;
 
@@ -89,7 +88,7 @@ pub(crate) fn find(raw: &mut Raw, inner: &mut Vec<InnerCommand>) {
 }
 
 /// Returns the roots of `find`, and the place of its first test or action.
-fn roots(args: &[Word]) -> (Vec<Word>, usize) {
+pub(super) fn roots(args: &[Word]) -> (Vec<Word>, usize) {
     let mut roots = Vec::new();
     let mut at = 0;
     while let Some(word) = args.get(at) {
@@ -108,66 +107,6 @@ fn roots(args: &[Word]) -> (Vec<Word>, usize) {
 /// Tests of `find` with a value that exclude most files.
 const FIND_FILTERS: &[&str] =
     &["-name", "-iname", "-path", "-wholename", "-regex", "-newer", "-mtime", "-mmin"];
-
-/// Returns the files that a command lists, one per line: those below its roots.
-pub(crate) fn listed(raw: &Raw) -> Option<Vec<String>> {
-    let folders = |operands: Vec<&Word>| {
-        let roots: Option<Vec<String>> = operands
-            .iter()
-            .map(|word| {
-                let texts = if word.home {
-                    None
-                } else {
-                    word.known().map(|text| vec![text.to_owned()]).or(word.under.clone())
-                };
-                texts.map(|mut texts| texts.pop().unwrap_or_default())
-            })
-            .collect();
-        roots.map(|roots| if roots.is_empty() { vec![".".to_owned()] } else { roots })
-    };
-    let lists =
-        |options: &[&str]| raw.args.iter().any(|word| options.contains(&word.text.as_str()));
-    if !raw.known {
-        return None;
-    }
-    match raw.name()? {
-        "find" | "gfind"
-            if !lists(&["-printf", "-fprintf", "-exec", "-execdir", "-ok", "-okdir"]) =>
-        {
-            folders(roots(&raw.args).0.iter().collect())
-        }
-        "git"
-            if raw.args.first().is_some_and(|word| word.text == "ls-files")
-                || lists(&["--name-only"]) =>
-        {
-            Some(vec!["*".into()])
-        }
-        "rg" | "grep"
-            if raw.args.iter().any(|word| {
-                word.known().is_some_and(|text| {
-                    text == "--files"
-                        || text == "--files-with-matches"
-                        || text.starts_with('-')
-                            && !text.starts_with("--")
-                            && text.contains(['l', 'L'])
-                })
-            }) =>
-        {
-            let operands = split(
-                &raw.args,
-                "ABCmtgT",
-                &["--include", "--exclude", "--exclude-dir", "--glob", "--type"],
-            )
-            .operands;
-            folders(operands.into_iter().skip(1).collect())
-        }
-        // These options move the root.
-        "fd" | "fdfind" if !lists(&["--base-directory", "--search-path", "-C"]) => {
-            folders(split(&raw.args, "teEd", &[]).operands.into_iter().skip(1).collect())
-        }
-        _ => None,
-    }
-}
 
 /// Tests of `find` with a value.
 const FIND_VALUES: &[&str] = &[
