@@ -21,6 +21,11 @@ pub fn is_pure(expr: &Expr) -> bool {
     !expr.0.iter().any(|node| beside(node) || node.asks())
 }
 
+/// Returns true if the variables of an expression have the same first values in every session.
+pub fn begins_alike(plan: &Plan, expr: &Expr) -> bool {
+    variables(expr).iter().all(|var| is_pure(&plan.state[*var as usize].init))
+}
+
 /// Returns the invariants that the effects of a tool can break, ascending.
 pub fn effects(plan: &Plan, tool: &Tool) -> Vec<InvariantId> {
     breakable(plan, tool.effects.iter().map(|effect| &effect.target))

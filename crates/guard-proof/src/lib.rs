@@ -53,9 +53,9 @@ pub fn assumable(plan: &Plan, proofs: &[Proof]) -> Vec<bool> {
         let reported = invariant.monitor && !mutant!("a monitor is assumed");
         let in_shadow = invariant.rule.shadow && !mutant!("an invariant in shadow is assumed");
         // It must hold initially in every session, not only in the one that was checked.
-        let read = frame::variables(&invariant.condition);
-        let begins_alike = read.iter().all(|var| frame::is_pure(&plan.state[*var as usize].init));
-        !reported && !in_shadow && begins_alike && frame::is_pure(&invariant.condition)
+        let condition = &invariant.condition;
+        let is_pure = frame::is_pure(condition) && frame::begins_alike(plan, condition);
+        !reported && !in_shadow && is_pure
     };
     let mut assumable: Vec<bool> =
         (0..plan.invariants.len() as InvariantId).map(enforced).collect();
@@ -89,6 +89,10 @@ pub fn check(plan: &Plan) -> Result<(), String> {
     }
     if !plan.proofs.is_sorted_by(|a, b| a.claim < b.claim) {
         return Err("its proofs are not in order".into());
+    }
+    let is_of_tool = |proof: &Proof| (proof.claim.tool() as usize) < plan.tools.len();
+    if let Some(stray) = plan.proofs.iter().find(|proof| !is_of_tool(proof)) {
+        return Err(format!("the proof of {} is of no tool", describe(plan, &stray.claim)));
     }
     plan.tools.iter().try_for_each(|tool| frame::holds(plan, tool))?;
     let assumable = assumable(plan, &plan.proofs);

@@ -13,6 +13,7 @@ use crate::analysis::diff::implied::{ImpliedRule, covers};
 use crate::analysis::diff::{self, Witness};
 use crate::analysis::reference::ReferenceSession;
 use crate::analysis::verify::{self, Basis, ObligationStatus};
+use crate::hir::canon::Canon;
 use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind, Invariant, Program, Property, PropertyId, RuleMeta, Tool,
     ToolId, VarId,
@@ -159,19 +160,30 @@ impl OpenClaims<'_> {
         let mut candidates: Vec<InvariantCandidate> = Vec::new();
         let (plan, _) = crate::lower::lower(watched, self.files);
         let pure = pure_denies(&plan);
-        for clause in watched.tools.iter().flat_map(|tool| &tool.clauses) {
+        let clauses = watched.tools.iter().flat_map(|tool| {
+            let clauses = tool.clauses.iter();
+            clauses.map(move |clause| (tool, clause))
+        });
+        for (tool, clause) in clauses {
             let ClauseKind::Deny { condition, text, .. } = &clause.kind else { continue };
             let Ok(at) = clause.rule.owner.parse::<usize>() else { continue };
             if clause.rule.property.is_none() || !pure.contains(&clause.rule.owner) {
                 continue;
             }
-            // A clause of a policy is in each of the tools of the policy.
-            let is_same = |c: &&mut InvariantCandidate| c.invariant.rule.span == clause.rule.span;
+            // A clause of a policy is in each of its tools. Its names may mean something else in
+            // each of them, so the expressions are compared.
+            let meaning = Canon(watched).expr(Some(tool), condition);
+            let is_same = |known: &&mut InvariantCandidate| match guard_proof::mutant!(
+                "a clause of a policy means the same in every tool"
+            ) {
+                true => known.invariant.rule.span == clause.rule.span,
+                false => known.meaning == meaning,
+            };
             match candidates.iter_mut().find(is_same) {
                 Some(known) => known.claims.push(at),
                 None => {
                     let invariant = holds_always(&clause.rule, condition, text);
-                    candidates.push(InvariantCandidate { invariant, claims: vec![at] });
+                    candidates.push(InvariantCandidate { invariant, meaning, claims: vec![at] });
                 }
             }
         }
@@ -237,13 +249,21 @@ fn cleared(program: &Program) -> BTreeSet<VarId> {
 /// An invariant that may hold of every session, and the claims that it is made from, by number.
 struct InvariantCandidate {
     invariant: Invariant,
+    /// The condition as a text that is equal only for the same condition.
+    meaning: String,
     claims: Vec<usize>,
 }
 
-/// Returns the owners of denies in shadow mode that read only the state.
+/// Returns the owners of denies in shadow mode that read only the state, and have the same value at
+/// the beginning of every session.
 fn pure_denies(plan: &Plan) -> BTreeSet<String> {
     let denies = plan.tools.iter().flat_map(|tool| &tool.denies);
-    let pure = denies.filter(|deny| deny.rule.shadow && frame::is_pure(&deny.condition));
+    let is_pure = |condition| {
+        frame::is_pure(condition)
+            && (frame::begins_alike(plan, condition)
+                || guard_proof::mutant!("a candidate begins alike in every workspace"))
+    };
+    let pure = denies.filter(|deny| deny.rule.shadow && is_pure(&deny.condition));
     pure.map(|deny| deny.rule.owner.clone()).collect()
 }
 
