@@ -43,7 +43,7 @@ pub fn source(rng: &mut Rng) -> String {
     }
     let paid = out.contains("budget usd");
     if rng.chance(10) {
-        out.push_str(&of_one_pattern(rng));
+        out.push_str(&if rng.chance(30) { of_one_result(rng) } else { of_one_pattern(rng) });
         return out;
     }
     if rng.chance(15) {
@@ -107,6 +107,37 @@ fn of_one_pattern(rng: &mut Rng) -> String {
     };
     let word = rng.pick(&["when", "unless"]);
     format!("\ntool t0(x: string matches /{pattern}/) {{\n  deny {word} {condition}\n}}\n")
+}
+
+/// A tool with a result of many values, and one that may be called after some of them.
+fn of_one_result(rng: &mut Rng) -> String {
+    let count = 11 + rng.below(4);
+    let marks: Vec<String> = (1..=count).map(|n| format!("v{n}")).collect();
+    let (returns, observe, rule) = if rng.chance(50) {
+        (
+            "Mark",
+            "  undecoded keep\n  observe last = result\n",
+            format!("deny unless last == v{count}"),
+        )
+    } else {
+        ("Both", "", "requires look".into())
+    };
+    format!(
+        "\nenum Mark {{ {} }}\n\ntype Begun = string matches /^a/\ntype Both = Begun matches /z$/\n\n\
+         state {{\n  last: Mark = v1\n}}\n\n\
+         tool look() {{\n  returns {returns}\n{observe}}}\n\n\
+         tool t0() {{\n  {rule}\n}}\n",
+        marks.join(", ")
+    )
+}
+
+/// A result that a tool may have.
+fn result(program: &Program, returns: Option<&Type>, rng: &mut Rng) -> Json {
+    match returns {
+        Some(Type::Enum(id)) => Json::string(rng.pick::<String>(&program.enums[*id].variants)),
+        Some(Type::String(_)) => Json::string("az"),
+        _ => Json::Null,
+    }
 }
 
 /// A rule that some arguments cannot be judged by.
@@ -307,13 +338,14 @@ fn session(
             ));
         }
         if judged.decision == Decision::Allow {
-            flying.push(id);
+            flying.push((id, at));
         }
         while !flying.is_empty() && rng.chance(70) {
-            let id = flying.remove(rng.below(flying.len()));
+            let (id, at) = flying.remove(rng.below(flying.len()));
             let success = rng.chance(70);
+            let result = result(program, program.tools[at].returns.as_ref(), rng);
             let _ = write!(said, "{id} ends {}; ", if success { "well" } else { "badly" });
-            let _ = session.settle(&id, success, Some(&Json::Null), 0, world);
+            let _ = session.settle(&id, success, Some(&result), 0, world);
         }
     }
     Ok(())

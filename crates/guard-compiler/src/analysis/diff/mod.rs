@@ -313,9 +313,12 @@ fn changed(
     };
     match (before, after) {
         (Some(a), Some(b)) => (ToolChange::Kept, sides.tool(a, b)),
-        (None, Some(_)) => {
+        (None, Some(b)) => {
             let mut change = other("the tool is new");
-            if !old.default_allow && !old.shadow {
+            // Its name may have been that of another tool before.
+            let wire = &new.tools[b].wire_name;
+            let was_named = old.tools.iter().any(|tool| tool.name == *wire);
+            if !old.default_allow && !old.shadow && !was_named {
                 change.tighter.clear();
             }
             (ToolChange::Added, change)

@@ -4,7 +4,7 @@ use super::classes::{Classes, Hint, ValuePlace};
 use super::session::{named_times, start_of};
 use super::state_key::Questions;
 use super::values::draw::Constants;
-use super::values::{Maker, combinations, tidy};
+use super::values::{MOST_VARIANTS, Maker, combinations, tidy};
 use crate::analysis::reference::ReferenceSession;
 use crate::hir::{
     CheckKind, ClauseKind, Expr, ExprKind, Program, Served, ServedOp, Tool, ToolId, Type,
@@ -104,20 +104,17 @@ impl<'p> Inputs<'p> {
                     _ => false,
                 };
                 let plain = plain && !class.opaque && class.hints.len() <= 3;
-                // The maker tries at most 12 variants of an enum.
-                let few = match ty.required() {
-                    Type::Bool => true,
-                    Type::Enum(definition) => program.enums[*definition].variants.len() <= 12,
-                    _ => false,
-                };
-                !class.used && !class.opaque || plain || few
+                !class.used && !class.opaque || plain || self.is_few(ty.required())
             })
         });
         for (id, tool) in program.tools.iter().enumerate() {
             let read = self.classes.is_read(&ValuePlace::Result(id));
-            let few = matches!(tool.returns, Some(Type::Bool | Type::Enum(_)));
-            covered &= !read || few;
-            let tried = self.fixed[id].is_some() && self.is_full(id, session);
+            covered &= !read || tool.returns.as_ref().is_some_and(|ty| self.is_few(ty));
+            // A call or a result of which no example was found may still be possible.
+            let has_result = tool.returns.is_none() || self.has_result(id, session);
+            let has_examples = has_result && !self.calls(id, session).is_empty()
+                || guard_proof::mutant!("what has no example does not exist");
+            let tried = has_examples && self.fixed[id].is_some() && self.is_full(id, session);
             covered &= tried && tool.served.is_none() && !self.repeats(id, session);
         }
         let probes = program.probes.iter().all(|p| *p.returns.required() == Type::Bool);
@@ -156,6 +153,24 @@ impl<'p> Inputs<'p> {
         outside |= goals.any(|(_, e)| e.any(&mut |part| asks(part)));
         outside |= program.default_allow || program.tools.iter().any(asks_for_order);
         covered && probes && !conforms && !outside && program.sources.is_empty()
+    }
+
+    /// Returns true if the maker tries all values of a type.
+    fn is_few(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Bool => true,
+            Type::Enum(definition) => {
+                self.program.enums[*definition].variants.len() <= MOST_VARIANTS
+                    || guard_proof::mutant!("all variants of an enum are tried")
+            }
+            _ => false,
+        }
+    }
+
+    fn has_result(&self, tool: ToolId, session: &ReferenceSession<'p>) -> bool {
+        let returns = self.program.tools[tool].returns.as_ref();
+        let class = self.classes.find(&ValuePlace::Result(tool));
+        !self.maker(session).results(returns, class).is_empty()
     }
 
     /// Returns true if all combinations of the values of a tool's parameters are tried.

@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 
 /// Most values of one place.
 const MOST: usize = 10;
+/// The maximum number of variants of an enum that are tried.
+pub(super) const MOST_VARIANTS: usize = 12;
 /// Most values of a record that are tried.
 const MOST_RECORDS: usize = 24;
 /// The maximum depth of the values that are made.
@@ -100,7 +102,7 @@ impl Maker<'_, '_> {
     }
 
     fn variants(&self, id: usize, used: bool) -> Vec<Value> {
-        let count = self.program.enums[id].variants.len().min(if used { 12 } else { 1 });
+        let count = self.program.enums[id].variants.len().min(if used { MOST_VARIANTS } else { 1 });
         (0..count as u32).map(Value::Enum).collect()
     }
 

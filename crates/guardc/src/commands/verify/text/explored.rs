@@ -65,17 +65,25 @@ impl TextPage<'_> {
         let used_up = |kind: RuleKind| matches!(kind, RuleKind::Budget | RuleKind::Limit);
         let (unseen, quiet): (Vec<_>, Vec<_>) =
             quiet.partition(|(kind, _)| explored.exhausted && used_up(*kind));
+        // States are not told apart by what feedback asks, so its sessions were not all tried.
+        let (unheard, quiet): (Vec<_>, Vec<_>) = quiet
+            .into_iter()
+            .partition(|(kind, _)| explored.exhausted && *kind == RuleKind::Feedback);
         let words = |rules: Vec<(RuleKind, String)>| -> Vec<String> {
             rules.into_iter().map(|(_, words)| words).collect()
         };
         let unseen = words(unseen);
+        let unheard = words(unheard);
         let quiet = words(quiet);
         let all = explored.rules.iter().filter(|(rule, _)| !self.is_proved(rule)).count();
-        let fire = all - quiet.len() - unseen.len();
+        let fire = all - quiet.len() - unseen.len() - unheard.len();
         let fires = if explored.exhausted || fire == all { "can fire" } else { "fired" };
         let _ = writeln!(out, "  {fire} of {} {fires}", count(all, "rule"));
         if !unseen.is_empty() {
             let _ = writeln!(out, "  not seen where calls succeed: {}", listed(&unseen));
+        }
+        if !unheard.is_empty() {
+            let _ = writeln!(out, "  not seen, and not searched for in full: {}", listed(&unheard));
         }
         if !quiet.is_empty() {
             let _ = writeln!(out, "  {}: {}", explored.absence(), listed(&quiet));
