@@ -7,8 +7,8 @@ pub(crate) enum LexStop {
     More,
     /// The text is not JSON from this offset on. Contains the offset and the reason.
     Bad(usize, &'static str),
-    /// The value nests deeper than any reader supports.
-    Deep,
+    /// The value nests deeper than any reader supports at this offset.
+    Deep(usize),
 }
 
 /// Returns the end of the whitespace from here on.

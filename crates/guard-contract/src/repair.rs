@@ -53,8 +53,8 @@ pub(crate) enum RepairOutcome {
     Broken(Irreparable),
     /// The bytes end within the value.
     More,
-    /// It nests deeper than any reader supports.
-    Deep,
+    /// It nests deeper than any reader supports at this offset.
+    Deep(usize),
 }
 
 /// The keys that begin an item, by the contract.
@@ -97,7 +97,7 @@ enum PassEnd {
     /// The text ends within a token.
     Cut(&'static str),
     More,
-    Deep,
+    Deep(usize),
     /// The value is complete.
     Done,
 }
@@ -107,7 +107,7 @@ impl From<LexStop> for PassEnd {
         match stop {
             LexStop::More => PassEnd::More,
             LexStop::Bad(at, why) => PassEnd::Bad(at, why),
-            LexStop::Deep => PassEnd::Deep,
+            LexStop::Deep(at) => PassEnd::Deep(at),
         }
     }
 }
@@ -161,7 +161,7 @@ pub(crate) fn repair(bytes: &[u8], end: bool, leads: &Leads<'_>) -> RepairOutcom
         PassEnd::More if end => broken(bytes.len(), "the text ends within a token", true),
         PassEnd::Cut(why) => broken(bytes.len(), why, true),
         PassEnd::More => RepairOutcome::More,
-        PassEnd::Deep => RepairOutcome::Deep,
+        PassEnd::Deep(at) => RepairOutcome::Deep(at),
     }
 }
 
@@ -326,7 +326,7 @@ impl Repairer<'_> {
         match byte {
             b'{' | b'[' => {
                 if self.nest.depth as usize == MAX_DEPTH {
-                    return Err(PassEnd::Deep);
+                    return Err(PassEnd::Deep(self.at));
                 }
                 self.nest.open(byte == b'{');
                 self.last = LastValue::Nested;

@@ -123,7 +123,7 @@ impl Tape {
 
     fn push_open(&mut self, kind: TapeNodeKind, at: usize) -> Result<(), LexStop> {
         if self.open.len() == MAX_DEPTH {
-            return Err(LexStop::Deep);
+            return Err(LexStop::Deep(at));
         }
         self.open.push(self.nodes.len() as u32);
         self.depth = self.depth.max(self.open.len());
@@ -349,6 +349,6 @@ mod tests {
     #[test]
     fn depth_is_bounded() {
         let text = "[".repeat(100_000);
-        assert_eq!(Tape::default().read(text.as_bytes()), Err(LexStop::Deep));
+        assert_eq!(Tape::default().read(text.as_bytes()), Err(LexStop::Deep(128)));
     }
 }

@@ -20,8 +20,8 @@ pub(super) enum UnitReading {
     Strict(usize),
     Repaired(Repaired),
     Broken(Irreparable),
-    /// Too long or too deeply nested to be parsed: the reason.
-    Large(String),
+    /// Too long or too deeply nested to be parsed: the reason, and the length that was read.
+    Large(String, usize),
     More,
 }
 
@@ -46,8 +46,8 @@ impl ContractEngine {
         let deep = || "it nests deeper than 128".to_owned();
         match self.tape.read(near) {
             Ok(len) => return UnitReading::Strict(len),
-            Err(LexStop::Deep) => return UnitReading::Large(deep()),
-            Err(LexStop::More) if rest.len() > cap => return UnitReading::Large(large()),
+            Err(LexStop::Deep(at)) => return UnitReading::Large(deep(), at),
+            Err(LexStop::More) if rest.len() > cap => return UnitReading::Large(large(), cap),
             Err(LexStop::More) if !end => return UnitReading::More,
             Err(_) => {}
         }
@@ -58,8 +58,8 @@ impl ContractEngine {
         match repair(near, end, &Leads { own: &own, sure: &sure, partial }) {
             RepairOutcome::Done(done) => UnitReading::Repaired(done),
             RepairOutcome::Broken(broken) => UnitReading::Broken(broken),
-            RepairOutcome::Deep => UnitReading::Large(deep()),
-            RepairOutcome::More if rest.len() > cap => UnitReading::Large(large()),
+            RepairOutcome::Deep(at) => UnitReading::Large(deep(), at),
+            RepairOutcome::More if rest.len() > cap => UnitReading::Large(large(), cap),
             RepairOutcome::More => UnitReading::More,
         }
     }
@@ -146,7 +146,7 @@ impl ContractEngine {
                 self.at = start + done.len;
             }
             UnitReading::Broken(broken) => self.broken(t, list, broken),
-            UnitReading::Large(error) => {
+            UnitReading::Large(error, _) => {
                 let index = self.next_index(list);
                 let gone = Gone { list, index, start, reason: QuarantineReason::Bounds, error };
                 self.marks.set(start, SpanKind::Quarantined);

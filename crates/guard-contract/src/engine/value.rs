@@ -83,7 +83,7 @@ impl ContractEngine {
                 self.look_into(t, start, (broken.suspect, broken.nest), key, None);
                 return true;
             }
-            UnitReading::Large(error) => {
+            UnitReading::Large(error, _) => {
                 self.lose_member(&name, QuarantineReason::Bounds, error, field);
                 self.phase = Phase::Skip(Skip::new(start, None, Phase::Members));
                 return true;

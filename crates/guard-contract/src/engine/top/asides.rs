@@ -78,7 +78,7 @@ impl ContractEngine {
         self.draft = Draft::new(&self.p);
         self.best = None;
         self.passed.clear();
-        (self.pending, self.leftover, self.aside) = (None, None, None);
+        (self.pending, self.leftover, self.aside, self.cut) = (None, None, None, false);
         self.marks.cover(0, end, SpanKind::Reasoning);
         self.around = TopContext::default();
     }

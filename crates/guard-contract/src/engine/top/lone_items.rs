@@ -53,6 +53,10 @@ impl ContractEngine {
     fn pass_unit(&mut self, t: &StepInput<'_>, list: usize) -> bool {
         let start = self.at;
         let len = if self.passed_to > start {
+            if self.passed.is_empty() {
+                // The text around it was reasoning up to a tag within it.
+                self.pass_over(start, self.passed_to, 1);
+            }
             None
         } else {
             match self.read(t, start, Some(list)) {
@@ -63,11 +67,12 @@ impl ContractEngine {
                 UnitReading::Strict(len) => Some(len),
                 UnitReading::Repaired(done) => Some(done.len),
                 UnitReading::Broken(broken) => {
-                    self.passed_to = start + broken.at;
+                    self.cut |= broken.cut;
+                    self.pass_unreadable(start, broken.at);
                     None
                 }
-                UnitReading::Large(_) => {
-                    self.passed_to = start + self.cap().min(t.w.from(start).len());
+                UnitReading::Large(_, len) => {
+                    self.pass_unreadable(start, len);
                     None
                 }
             }
@@ -82,5 +87,12 @@ impl ContractEngine {
         self.around.last = b'}';
         self.leave_place(start);
         true
+    }
+
+    /// Passes over an item that can be read only up to this length. The objects in that part are
+    /// not items by themselves; other documents are still looked for.
+    fn pass_unreadable(&mut self, start: usize, len: usize) {
+        self.passed_to = start + len;
+        self.pass_over(start, start + len.max(1), 1);
     }
 }
