@@ -443,6 +443,7 @@ impl ContractEngine {
     pub fn finish(mut self, length: usize) -> Finished {
         self.finish_draft();
         self.close_aside();
+        self.around.end_bullet();
         if self.around.wrapped > 0 {
             self.leftover.get_or_insert(length);
         }

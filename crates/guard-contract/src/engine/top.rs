@@ -3,6 +3,7 @@
 
 mod asides;
 mod beginnings;
+mod context;
 mod lone_items;
 
 use super::{ContractEngine, StepInput};
@@ -10,84 +11,10 @@ use crate::draft::{Draft, IN_SENTENCE};
 use asides::LONGEST_TAG;
 pub(crate) use asides::TAGS;
 use beginnings::{Quote, Start};
+use context::LinePlace;
+pub(super) use context::TopContext;
 use guard_plan::plan::Root;
 use guard_plan::report::SpanKind;
-
-/// The context of the current position.
-#[derive(Debug, Default)]
-pub(super) struct TopContext {
-    /// True if the line has a non-whitespace character.
-    pub inked: bool,
-    /// True if the line has a double quote.
-    quoted: bool,
-    /// True if there is prose since the last document.
-    pub prose: bool,
-    /// True if there is prose anywhere.
-    pub ever_prose: bool,
-    /// True in a fence.
-    fenced: bool,
-    /// True in the line that begins or ends a fence.
-    fence_line: bool,
-    /// True if the last non-whitespace byte is a comma.
-    comma: bool,
-    /// The position on the line.
-    place: LinePlace,
-    /// True inside of double quotes in prose.
-    open_quote: bool,
-    /// The last byte.
-    last: u8,
-    /// The indentation, if the line is empty so far.
-    column: Option<usize>,
-    /// The number of brackets that are open around documents.
-    pub wrapped: usize,
-    /// The end of the current comment around documents, if there is one.
-    comment: Option<&'static [u8]>,
-}
-
-/// The kind of a position on its line.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum LinePlace {
-    /// Only marks that may precede a unit come before it.
-    #[default]
-    Start,
-    /// A document or unit that began the line ends before it.
-    Behind,
-    /// The position is within a sentence.
-    Prose,
-}
-
-impl TopContext {
-    pub fn behind_document(&mut self) {
-        (self.inked, self.prose, self.column) = (true, false, None);
-        (self.last, self.place) = (b'}', LinePlace::Behind);
-    }
-
-    /// Records that other JSON ends here.
-    pub fn in_prose(&mut self) {
-        (self.place, self.ever_prose) = (LinePlace::Prose, true);
-    }
-
-    /// Records that a document or unit begins here.
-    pub fn begin_line(&mut self) {
-        (self.inked, self.quoted, self.open_quote) = (false, false, false);
-        (self.place, self.column) = (LinePlace::Start, None);
-    }
-
-    fn end_line(&mut self) {
-        // A quote at the end of a line may include the following lines.
-        self.open_quote &= self.last == b'"';
-        (self.inked, self.quoted, self.fence_line) = (false, false, false);
-        // No line of a comment is meant as a document.
-        let place = if self.comment.is_some() { LinePlace::Prose } else { LinePlace::Start };
-        (self.place, self.column) = (place, Some(0));
-    }
-
-    /// Returns true if a mark is directly before a brace: `- {` is an entry of a list, but `-{` and
-    /// `0{` are not.
-    fn is_glued(&self) -> bool {
-        matches!(self.last, b'-' | b'*' | b'.' | b')' | b'0'..=b'9')
-    }
-}
 
 /// The document so far, when a reasoning tag begins within a line.
 #[derive(Debug)]
@@ -123,9 +50,7 @@ impl ContractEngine {
                     self.confirm();
                     self.around.end_line();
                 }
-                b' ' | b'\t' | b'\r' => {
-                    self.around.column = self.around.column.map(|column| column + 1);
-                }
+                b' ' | b'\t' | b'\r' => self.around.blank(),
                 b'[' if self.p.contract.root == Root::Items => match self.array(rest, i, t.w.end) {
                     Start::More => return self.stay(i),
                     Start::Object => {
@@ -155,19 +80,10 @@ impl ContractEngine {
                     Markup::Reasoning => return true,
                     Markup::Passed => {}
                 },
-                b'`' if !self.around.inked => {
-                    if rest.len() - i < 3 && !t.w.end {
-                        return self.stay(i);
-                    }
-                    if rest[i..].starts_with(b"```") {
-                        self.around.fenced = !self.around.fenced;
-                        (self.around.fence_line, self.around.inked) = (true, true);
-                        self.around.place = LinePlace::Prose;
-                        i += 2;
-                    } else {
-                        self.prose_byte(self.at + i);
-                    }
-                }
+                b'`' if !self.around.inked => match self.backtick(rest, i, t.w.end) {
+                    Some(passed) => i += passed,
+                    None => return self.stay(i),
+                },
                 b'"' => match self.quote(rest, i, t.w.end) {
                     Quote::More => return self.stay(i),
                     Quote::Headless => {
@@ -182,10 +98,14 @@ impl ContractEngine {
                 b'-' | b'*' | b'.' | b')' | b'0'..=b'9'
                     if self.around.place == LinePlace::Start && self.around.wrapped == 0 =>
                 {
-                    // The mark begins an entry in a list of prose.
                     (self.around.inked, self.around.column) = (true, None);
+                    self.around.bullet_byte(byte);
                 }
-                b'`' | b';' if self.around.place == LinePlace::Behind => self.around.inked = true,
+                b'`' | b';' if self.around.place == LinePlace::Behind => {
+                    self.around.inked = true;
+                    // The end of a fence may follow its last item directly.
+                    self.around.ever_prose |= byte == b';' || !self.around.fenced;
+                }
                 _ if byte.is_ascii_alphanumeric() || byte >= 0x80 => {
                     if let Some(found) = self.loose_member(rest, i, t.w.end) {
                         if found {
@@ -198,10 +118,10 @@ impl ContractEngine {
                 }
                 _ => {
                     (self.around.inked, self.around.column) = (true, None);
-                    self.leave_place(self.at + i);
+                    self.other_text(self.at + i);
                 }
             }
-            self.around.last = byte;
+            self.around.passed(byte);
             i += 1;
         }
         self.stay(i)
@@ -214,6 +134,23 @@ impl ContractEngine {
             self.around.comment = None;
         }
         end || rest.len() >= close.len() || !close.starts_with(rest)
+    }
+
+    /// Handles a backtick at the beginning of a line: a fence, or prose. Returns the number of bytes
+    /// after it that are passed; `None` if more text is needed.
+    fn backtick(&mut self, rest: &[u8], i: usize, end: bool) -> Option<usize> {
+        if rest.len() - i < 3 && !end {
+            return None;
+        }
+        if !rest[i..].starts_with(b"```") {
+            self.prose_byte(self.at + i);
+            return Some(0);
+        }
+        let around = &mut self.around;
+        around.fenced = !around.fenced;
+        (around.fence_line, around.inked, around.words) = (true, true, 0);
+        around.place = LinePlace::Prose;
+        Some(2)
     }
 
     /// Handles a `<` or a `/`: the tags around reasoning, and the beginnings of comments.
@@ -245,7 +182,7 @@ impl ContractEngine {
         }
         if byte == b']' && inked && around.place == LinePlace::Start {
             // A mark such as `[1]` contains no document.
-            return self.leave_place(at);
+            return self.other_text(at);
         }
         let lone_items = self.draft.framed;
         match byte {
@@ -285,6 +222,12 @@ impl ContractEngine {
         self.around.wrapped = 0;
     }
 
+    /// Handles text that is not a document. Beside items without their list, it may stand for one.
+    fn other_text(&mut self, at: usize) {
+        self.around.ever_prose |= !self.around.fence_line;
+        self.leave_place(at);
+    }
+
     /// Returns the last document.
     fn answer(&mut self) -> Option<&mut Draft> {
         if self.draft.is_empty() { self.best.as_mut() } else { Some(&mut self.draft) }
@@ -293,10 +236,8 @@ impl ContractEngine {
     fn prose_byte(&mut self, at: usize) {
         let around = &mut self.around;
         (around.inked, around.comma, around.column) = (true, false, None);
-        if !around.fence_line {
-            (around.prose, around.ever_prose) = (true, true);
-        }
-        self.leave_place(at);
+        around.prose |= !around.fence_line;
+        self.other_text(at);
     }
 
     /// Marks everything up to here as decided.

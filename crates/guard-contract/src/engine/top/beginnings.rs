@@ -1,6 +1,6 @@
 //! Beginnings of documents: which brace, bracket or key outside of documents begins one.
 
-use super::LinePlace;
+use super::context::LinePlace;
 use crate::boundary::{self, Lead};
 use crate::draft::{GLUED, IN_SENTENCE};
 use crate::engine::{ContractEngine, Object, PartialValue, Phase, StepInput};
@@ -78,7 +78,7 @@ impl ContractEngine {
         }
         self.around.open_quote = !self.around.open_quote;
         (self.around.quoted, self.around.inked, self.around.column) = (true, true, None);
-        self.leave_place(self.at + i);
+        self.other_text(self.at + i);
         Quote::Passed
     }
 

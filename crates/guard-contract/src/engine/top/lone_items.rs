@@ -1,6 +1,6 @@
 //! Separate items: objects outside of any list that look like an item of one.
 
-use super::LinePlace;
+use super::context::LinePlace;
 use crate::draft::Draft;
 use crate::engine::unit::UnitReading;
 use crate::engine::{ContractEngine, StepInput};
