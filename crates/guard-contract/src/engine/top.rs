@@ -11,18 +11,22 @@ use crate::draft::{Draft, IN_SENTENCE};
 use asides::LONGEST_TAG;
 pub(crate) use asides::TAGS;
 use beginnings::{Quote, Start};
-use context::LinePlace;
 pub(super) use context::TopContext;
+use context::{LinePlace, TopComment};
 use guard_plan::plan::Root;
 use guard_plan::report::SpanKind;
 
-/// The document so far, when a reasoning tag begins within a line.
+/// The state when a reasoning tag begins within a line. It holds again after the closing tag.
 #[derive(Debug)]
 pub(super) struct Aside {
     tag: usize,
     at: usize,
     best: Option<Draft>,
     passed: Vec<guard_plan::report::OtherDocument>,
+    around: TopContext,
+    cut: bool,
+    /// The sentence that continues after `best`, unless the tag is closed.
+    doubt: Option<usize>,
 }
 
 /// The classification of the text at a `<` or a `/`.
@@ -41,7 +45,7 @@ impl ContractEngine {
         let rest = t.w.from(self.at);
         let mut i = 0;
         while let Some(byte) = rest.get(i).copied() {
-            if !self.leave_comment(&rest[i..], t.w.end) {
+            if !self.leave_comment(rest, i, t.w.end) {
                 return self.stay(i);
             }
             match byte {
@@ -128,10 +132,15 @@ impl ContractEngine {
     }
 
     /// Ends a comment at its end. Returns false if more text is needed to decide.
-    fn leave_comment(&mut self, rest: &[u8], end: bool) -> bool {
-        let Some(close) = self.around.comment else { return true };
+    fn leave_comment(&mut self, rest: &[u8], i: usize, end: bool) -> bool {
+        let Some(TopComment { start, close, sure }) = self.around.comment else { return true };
+        let rest = &rest[i..];
         if rest.starts_with(close) {
             self.around.comment = None;
+            let inside = self.answer().filter(|draft| !sure && draft.start >= start);
+            if let Some(draft) = inside {
+                draft.doubt.get_or_insert((start, IN_SENTENCE));
+            }
         }
         end || rest.len() >= close.len() || !close.starts_with(rest)
     }
@@ -162,10 +171,11 @@ impl ContractEngine {
         if !is_slash && self.tag(&rest[i..], i) {
             return Markup::Reasoning;
         }
+        let comment = |close| TopComment { start: self.at + i, close, sure: true };
         if rest[i..].starts_with(b"<!--") {
-            self.around.comment = Some(b"-->");
+            self.around.comment = Some(comment(b"-->"));
         } else if rest[i..].starts_with(b"/*") && !self.around.inked {
-            self.around.comment = Some(b"*/");
+            self.around.comment = Some(comment(b"*/"));
         }
         self.prose_byte(self.at + i);
         Markup::Passed
@@ -216,6 +226,8 @@ impl ContractEngine {
             }
             if let Some(draft) = self.answer() {
                 draft.doubt.get_or_insert((at, IN_SENTENCE));
+            } else if let Some(aside) = &mut self.aside {
+                aside.doubt.get_or_insert(at);
             }
         }
         self.around.place = LinePlace::Prose;

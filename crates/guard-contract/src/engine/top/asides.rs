@@ -1,7 +1,8 @@
 //! Reasoning between tags, which is separate from the answer.
 
+use super::context::TopComment;
 use super::{Aside, TopContext};
-use crate::draft::Draft;
+use crate::draft::{Draft, IN_SENTENCE};
 use crate::engine::{ContractEngine, Phase, StepInput};
 use guard_plan::report::{LISTED, SpanKind};
 
@@ -29,7 +30,8 @@ impl ContractEngine {
             let at = self.at + i;
             let best = self.best.take();
             let passed = std::mem::take(&mut self.passed);
-            self.aside = Some(Box::new(Aside { tag, at, best, passed }));
+            let (around, cut) = (self.around.clone(), self.cut);
+            self.aside = Some(Box::new(Aside { tag, at, best, passed, around, cut, doubt: None }));
             self.stay(i);
             self.stay(TAGS[tag].0.len());
             return true;
@@ -47,11 +49,12 @@ impl ContractEngine {
         match self.aside.take() {
             Some(aside) if aside.tag == tag => {
                 self.draft = Draft::new(&self.p);
-                (self.best, self.passed) = (aside.best, aside.passed);
+                (self.best, self.passed, self.cut) = (aside.best, aside.passed, aside.cut);
+                self.around = aside.around;
+                self.around.behind_reasoning();
                 self.leftover = self.leftover.filter(|at| *at < aside.at);
                 self.pending = None;
                 self.marks.cover(aside.at, end, SpanKind::Reasoning);
-                self.around.wrapped = 0;
             }
             _ => self.all_was_thought(self.at),
         }
@@ -64,6 +67,9 @@ impl ContractEngine {
     pub(in crate::engine) fn close_aside(&mut self) {
         let Some(aside) = self.aside.take() else { return };
         let later = std::mem::replace(&mut self.best, aside.best);
+        if let (Some(before), Some(at)) = (&mut self.best, aside.doubt) {
+            before.doubt.get_or_insert((at, IN_SENTENCE));
+        }
         let passed = std::mem::replace(&mut self.passed, aside.passed);
         self.passed.extend(passed);
         self.passed.truncate(LISTED);
@@ -80,7 +86,9 @@ impl ContractEngine {
         self.passed.clear();
         (self.pending, self.leftover, self.aside, self.cut) = (None, None, None, false);
         self.marks.cover(0, end, SpanKind::Reasoning);
-        self.around = TopContext::default();
+        // A comment that is closed behind the reasoning began before it.
+        let comment = self.around.comment.map(|comment| TopComment { sure: false, ..comment });
+        self.around = TopContext { comment, ..TopContext::default() };
     }
 
     pub(in crate::engine) fn reasoning(&mut self, t: &StepInput<'_>, tag: usize) -> bool {
@@ -92,11 +100,7 @@ impl ContractEngine {
             match rest.get(i..i + close.len()) {
                 Some(bytes) if bytes.eq_ignore_ascii_case(close) => {
                     self.at += i + close.len();
-                    self.around = TopContext {
-                        inked: true,
-                        ever_prose: self.around.ever_prose,
-                        ..TopContext::default()
-                    };
+                    self.around.behind_reasoning();
                     self.phase = Phase::Top;
                     return true;
                 }

@@ -1,7 +1,7 @@
 //! The context of a position in the text outside of documents.
 
 /// The context of the current position.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(in crate::engine) struct TopContext {
     /// True if the line has a non-whitespace character.
     pub inked: bool,
@@ -31,8 +31,18 @@ pub(in crate::engine) struct TopContext {
     pub(super) column: Option<usize>,
     /// The number of brackets that are open around documents.
     pub wrapped: usize,
-    /// The end of the current comment around documents, if there is one.
-    pub(super) comment: Option<&'static [u8]>,
+    /// The current comment around documents, if there is one.
+    pub(super) comment: Option<TopComment>,
+}
+
+/// A comment around documents.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TopComment {
+    pub start: usize,
+    /// The text that ends it.
+    pub close: &'static [u8],
+    /// False if only its end shows that it is a comment.
+    pub sure: bool,
 }
 
 /// The kind of a position on its line.
@@ -80,8 +90,14 @@ impl TopContext {
         (self.inked, self.quoted, self.fence_line) = (false, false, false);
         self.end_bullet();
         // No line of a comment is meant as a document.
-        let place = if self.comment.is_some() { LinePlace::Prose } else { LinePlace::Start };
-        (self.place, self.column) = (place, Some(0));
+        let inside = self.comment.is_some_and(|comment| comment.sure);
+        self.place = if inside { LinePlace::Prose } else { LinePlace::Start };
+        self.column = Some(0);
+    }
+
+    /// Records that reasoning ends here.
+    pub(super) fn behind_reasoning(&mut self) {
+        (self.inked, self.column) = (true, None);
     }
 
     /// Returns true if a mark is directly before a brace: `- {` is an entry of a list, but `-{` and
