@@ -133,16 +133,20 @@ impl ContractEngine {
 
     /// Ends a comment at its end. Returns false if more text is needed to decide.
     fn leave_comment(&mut self, rest: &[u8], i: usize, end: bool) -> bool {
-        let Some(TopComment { start, close, sure }) = self.around.comment else { return true };
+        let at = self.at + i;
         let rest = &rest[i..];
-        if rest.starts_with(close) {
-            self.around.comment = None;
-            let inside = self.answer().filter(|draft| !sure && draft.start >= start);
-            if let Some(draft) = inside {
-                draft.doubt.get_or_insert((start, IN_SENTENCE));
-            }
+        let TopContext { comment, maybe_comment, .. } = &mut self.around;
+        if comment.is_none() && maybe_comment.is_none() {
+            return true;
         }
-        end || rest.len() >= close.len() || !close.starts_with(rest)
+        comment.take_if(|comment| comment.ends(at, rest));
+        let begun = maybe_comment.take_if(|comment| comment.ends(at, rest));
+        let waits = [comment, maybe_comment].into_iter().flatten().any(|c| c.may_end(at, rest));
+        let start = begun.map_or(usize::MAX, |comment| comment.start);
+        if let Some(draft) = self.answer().filter(|draft| draft.start >= start) {
+            draft.doubt.get_or_insert((start, IN_SENTENCE));
+        }
+        end || !waits
     }
 
     /// Handles a backtick at the beginning of a line: a fence, or prose. Returns the number of bytes
@@ -171,11 +175,20 @@ impl ContractEngine {
         if !is_slash && self.tag(&rest[i..], i) {
             return Markup::Reasoning;
         }
-        let comment = |close| TopComment { start: self.at + i, close, sure: true };
-        if rest[i..].starts_with(b"<!--") {
-            self.around.comment = Some(comment(b"-->"));
-        } else if rest[i..].starts_with(b"/*") && !self.around.inked {
-            self.around.comment = Some(comment(b"*/"));
+        let start = self.at + i;
+        let around = &mut self.around;
+        if around.comment.is_some() {
+            // Comments do not nest.
+        } else if rest[i..].starts_with(b"<!--") {
+            around.comment = Some(TopComment { start, close: b"-->" });
+        } else if rest[i..].starts_with(b"/*") {
+            let comment = TopComment { start, close: b"*/" };
+            if around.inked {
+                // This may be a part of a path: `src/*.rs`.
+                around.maybe_comment.get_or_insert(comment);
+            } else {
+                around.comment = Some(comment);
+            }
         }
         self.prose_byte(self.at + i);
         Markup::Passed

@@ -1,6 +1,5 @@
 //! Reasoning between tags, which is separate from the answer.
 
-use super::context::TopComment;
 use super::{Aside, TopContext};
 use crate::draft::{Draft, IN_SENTENCE};
 use crate::engine::{ContractEngine, Phase, StepInput};
@@ -86,9 +85,9 @@ impl ContractEngine {
         self.passed.clear();
         (self.pending, self.leftover, self.aside, self.cut) = (None, None, None, false);
         self.marks.cover(0, end, SpanKind::Reasoning);
-        // A comment that is closed behind the reasoning began before it.
-        let comment = self.around.comment.map(|comment| TopComment { sure: false, ..comment });
-        self.around = TopContext { comment, ..TopContext::default() };
+        // A comment that ends behind the reasoning began before it.
+        let maybe_comment = self.around.comment.or(self.around.maybe_comment);
+        self.around = TopContext { maybe_comment, ..TopContext::default() };
     }
 
     pub(in crate::engine) fn reasoning(&mut self, t: &StepInput<'_>, tag: usize) -> bool {

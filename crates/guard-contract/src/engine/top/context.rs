@@ -33,6 +33,8 @@ pub(in crate::engine) struct TopContext {
     pub wrapped: usize,
     /// The current comment around documents, if there is one.
     pub(super) comment: Option<TopComment>,
+    /// The text that is a comment if its end follows.
+    pub(super) maybe_comment: Option<TopComment>,
 }
 
 /// A comment around documents.
@@ -41,8 +43,18 @@ pub(super) struct TopComment {
     pub start: usize,
     /// The text that ends it.
     pub close: &'static [u8],
-    /// False if only its end shows that it is a comment.
-    pub sure: bool,
+}
+
+impl TopComment {
+    /// Returns true if it ends with the text at this position, which is no part of its beginning.
+    pub fn ends(&self, at: usize, rest: &[u8]) -> bool {
+        at >= self.start + 2 && rest.starts_with(self.close)
+    }
+
+    /// Returns true if more text could end it at this position.
+    pub fn may_end(&self, at: usize, rest: &[u8]) -> bool {
+        at >= self.start + 2 && rest.len() < self.close.len() && self.close.starts_with(rest)
+    }
 }
 
 /// The kind of a position on its line.
@@ -90,8 +102,7 @@ impl TopContext {
         (self.inked, self.quoted, self.fence_line) = (false, false, false);
         self.end_bullet();
         // No line of a comment is meant as a document.
-        let inside = self.comment.is_some_and(|comment| comment.sure);
-        self.place = if inside { LinePlace::Prose } else { LinePlace::Start };
+        self.place = if self.comment.is_some() { LinePlace::Prose } else { LinePlace::Start };
         self.column = Some(0);
     }
 
