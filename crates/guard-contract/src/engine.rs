@@ -444,6 +444,10 @@ impl ContractEngine {
         self.finish_draft();
         self.close_aside();
         self.around.end_bullet();
+        let comma = self.around.commas.comma;
+        if let (Some(comma), Some(draft)) = (comma, self.answer()) {
+            draft.fix(Fix::Comma, comma);
+        }
         if self.around.wrapped > 0 {
             self.leftover.get_or_insert(length);
         }

@@ -12,9 +12,9 @@ use asides::LONGEST_TAG;
 pub(crate) use asides::TAGS;
 use beginnings::{Quote, Start};
 pub(super) use context::TopContext;
-use context::{LinePlace, TopComment};
+use context::{LinePlace, LooseCommas, TopComment};
 use guard_plan::plan::Root;
-use guard_plan::report::SpanKind;
+use guard_plan::report::{Fix, LISTED, SpanKind};
 
 /// The state when a reasoning tag begins within a line. It holds again after the closing tag.
 #[derive(Debug)]
@@ -203,19 +203,24 @@ impl ContractEngine {
         if around.place == LinePlace::Prose {
             return;
         }
-        if byte == b']' && inked && around.place == LinePlace::Start {
+        let trailing = around.commas.comma.filter(|_| byte == b']' && around.wrapped > 0);
+        if byte == b']' && inked && around.place == LinePlace::Start && trailing.is_none() {
             // A mark such as `[1]` contains no document.
             return self.other_text(at);
         }
-        let lone_items = self.draft.framed;
+        let lone_items = self.draft.framed || self.draft.loose;
         match byte {
-            b'[' if around.place == LinePlace::Start || lone_items => {
-                around.wrapped += 1;
-                around.place = LinePlace::Start;
+            b'[' if around.place == LinePlace::Start || lone_items => around.open_bracket(),
+            b']' if around.wrapped > 0 => {
+                around.wrapped -= 1;
+                if let Some(comma) = around.commas.comma.take() {
+                    around.place = LinePlace::Behind;
+                    self.fix(Fix::Comma, comma);
+                }
             }
-            b']' if around.wrapped > 0 => around.wrapped -= 1,
             b',' if around.wrapped > 0 || lone_items => {
                 around.place = LinePlace::Start;
+                self.loose_comma(at);
                 if self.draft.envelope && !lone_items {
                     // The document is not the only element of its list.
                     self.leftover.get_or_insert(at);
@@ -225,6 +230,19 @@ impl ContractEngine {
                 self.reject("more follows its brace");
                 self.leftover.get_or_insert(at);
             }
+        }
+    }
+
+    /// Reads a comma between items without their list.
+    fn loose_comma(&mut self, at: usize) {
+        let is_early = self.draft.is_empty();
+        let commas = &mut self.around.commas;
+        if commas.behind && commas.comma.is_none() {
+            commas.comma = Some(at);
+        } else if !is_early {
+            self.fix(Fix::Comma, at);
+        } else if commas.early.len() < LISTED {
+            commas.early.push(at);
         }
     }
 
@@ -243,8 +261,16 @@ impl ContractEngine {
                 aside.doubt.get_or_insert(at);
             }
         }
+        if let Some(comma) = self.around.commas.comma
+            && self.around.wrapped > 0
+            && self.draft.envelope
+        {
+            // An element that is no item follows.
+            self.leftover.get_or_insert(comma);
+        }
         self.around.place = LinePlace::Prose;
         self.around.wrapped = 0;
+        self.around.commas = LooseCommas::default();
     }
 
     /// Handles text that is not a document. Beside items without their list, it may stand for one.
@@ -254,7 +280,7 @@ impl ContractEngine {
     }
 
     /// Returns the last document.
-    fn answer(&mut self) -> Option<&mut Draft> {
+    pub(super) fn answer(&mut self) -> Option<&mut Draft> {
         if self.draft.is_empty() { self.best.as_mut() } else { Some(&mut self.draft) }
     }
 

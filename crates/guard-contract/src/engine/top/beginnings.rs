@@ -188,6 +188,7 @@ impl ContractEngine {
         let begun = self.around.column;
         let object = Object { start, begun, doubt, ..Object::default() };
         self.stack.push(PartialValue::Object(Box::new(object)));
+        self.begin_loose(start, false);
         self.at = start + 1;
         self.phase = Phase::Members;
     }

@@ -21,6 +21,8 @@ pub(in crate::engine) struct TopContext {
     pub(super) bullet: Bullet,
     /// True if the last non-whitespace byte is a comma.
     pub(super) comma: bool,
+    /// The commas between items without their list.
+    pub commas: LooseCommas,
     /// The position on the line.
     pub(super) place: LinePlace,
     /// True inside of double quotes in prose.
@@ -35,6 +37,36 @@ pub(in crate::engine) struct TopContext {
     pub(super) comment: Option<TopComment>,
     /// The text that is a comment if its end follows.
     pub(super) maybe_comment: Option<TopComment>,
+}
+
+/// The commas between items without their list. Items on lines of their own need none outside of
+/// brackets.
+#[derive(Debug, Default, Clone)]
+pub(in crate::engine) struct LooseCommas {
+    /// True if an item or document comes before.
+    pub(super) behind: bool,
+    /// True if its line has ended.
+    line: bool,
+    /// The comma since then.
+    pub comma: Option<usize>,
+    /// The commas before the first item, which are surplus.
+    pub(super) early: Vec<usize>,
+}
+
+impl LooseCommas {
+    /// Begins an item or document. Returns the surplus commas before the first one, and true if a
+    /// comma is missing.
+    pub(super) fn begin(&mut self, wrapped: bool) -> (Vec<usize>, bool) {
+        let before = std::mem::take(self);
+        let is_missing = before.behind && before.comma.is_none() && (wrapped || !before.line);
+        (before.early, is_missing)
+    }
+
+    /// Begins a list of items.
+    fn open(&mut self) {
+        let is_apart = self.comma.take().is_some() || self.line;
+        self.behind &= !is_apart;
+    }
 }
 
 /// A comment around documents.
@@ -83,6 +115,7 @@ impl TopContext {
         self.ever_prose |= std::mem::take(&mut self.bullet) == Bullet::Number;
         (self.inked, self.prose, self.column) = (true, false, None);
         (self.last, self.place) = (b'}', LinePlace::Behind);
+        (self.commas.behind, self.commas.line) = (true, false);
     }
 
     /// Records that other JSON ends here.
@@ -94,6 +127,7 @@ impl TopContext {
     pub fn begin_line(&mut self) {
         (self.inked, self.quoted, self.open_quote) = (false, false, false);
         (self.place, self.column, self.bullet) = (LinePlace::Start, None, Bullet::None);
+        self.commas = LooseCommas::default();
     }
 
     pub(super) fn end_line(&mut self) {
@@ -101,6 +135,7 @@ impl TopContext {
         self.open_quote &= self.last == b'"';
         (self.inked, self.quoted, self.fence_line) = (false, false, false);
         self.end_bullet();
+        self.commas.line = true;
         // No line of a comment is meant as a document.
         self.place = if self.comment.is_some() { LinePlace::Prose } else { LinePlace::Start };
         self.column = Some(0);
@@ -115,6 +150,13 @@ impl TopContext {
     /// `0{` are not.
     pub(super) fn is_glued(&self) -> bool {
         matches!(self.last, b'-' | b'*' | b'.' | b')' | b'0'..=b'9')
+    }
+
+    /// Opens a bracket around documents.
+    pub(super) fn open_bracket(&mut self) {
+        self.wrapped += 1;
+        self.place = LinePlace::Start;
+        self.commas.open();
     }
 
     pub(super) fn blank(&mut self) {

@@ -4,7 +4,7 @@ use super::context::LinePlace;
 use crate::draft::Draft;
 use crate::engine::unit::UnitReading;
 use crate::engine::{ContractEngine, StepInput};
-use guard_plan::report::SpanKind;
+use guard_plan::report::{Fix, SpanKind};
 
 impl ContractEngine {
     /// Reads a separate item.
@@ -20,10 +20,12 @@ impl ContractEngine {
         if !(continues || joins || header) {
             self.finish_draft();
         }
+        let start = self.at;
         if !self.lone_unit(t, list) {
             self.framing = Some(list);
             return false;
         }
+        self.begin_loose(start, true);
         self.draft.loose = true;
         if !continues {
             self.draft.framed = true;
@@ -31,6 +33,15 @@ impl ContractEngine {
         }
         self.around.behind_document();
         true
+    }
+
+    /// Records the commas before an item or document that are surplus, or missing before an item.
+    pub(super) fn begin_loose(&mut self, start: usize, item: bool) {
+        let (early, is_missing) = self.around.commas.begin(self.around.wrapped > 0);
+        early.into_iter().for_each(|at| self.fix(Fix::Comma, at));
+        if is_missing && item {
+            self.fix(Fix::Comma, start);
+        }
     }
 
     /// Returns true if a document with an envelope has a list already.
