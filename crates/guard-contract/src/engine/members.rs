@@ -440,9 +440,12 @@ impl ContractEngine {
         }
         self.stack.pop();
         self.marks.set(end, SpanKind::Text);
+        if other && self.around.is_behind() {
+            // The document before is not alone on its line.
+            self.leave_place(start);
+        }
         self.around.behind_document();
         if other {
-            // A sentence that continues after it does not concern the document before.
             self.around.in_prose();
         }
         (self.at, self.phase) = (end, Phase::Top);

@@ -247,7 +247,7 @@ impl ContractEngine {
     }
 
     /// Handles text that is not a document. A unit before it on the same line is within a sentence.
-    fn leave_place(&mut self, at: usize) {
+    pub(super) fn leave_place(&mut self, at: usize) {
         if self.around.fence_line {
             return;
         }

@@ -118,6 +118,11 @@ impl TopContext {
         (self.commas.behind, self.commas.line) = (true, false);
     }
 
+    /// Returns true if a document or unit ends before, on the same line.
+    pub fn is_behind(&self) -> bool {
+        self.place == LinePlace::Behind
+    }
+
     /// Records that other JSON ends here.
     pub fn in_prose(&mut self) {
         (self.place, self.ever_prose) = (LinePlace::Prose, true);
