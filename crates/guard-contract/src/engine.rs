@@ -89,6 +89,8 @@ struct Object {
     seen: Vec<Box<str>>,
     /// The number of members that the contract declares.
     known: usize,
+    /// True if it may hold a name of the contract, at any depth.
+    related: bool,
     problems: Vec<Problem>,
     fixes: Vec<(Fix, usize)>,
     /// The reason why the object is refused; only for an item.

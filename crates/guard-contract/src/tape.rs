@@ -272,6 +272,13 @@ impl Tape {
 }
 
 impl Tape {
+    /// Returns true if an object in the value has such a key.
+    pub fn holds_key(&self, text: &str, is: impl Fn(&str) -> bool) -> bool {
+        let objects =
+            (0..self.nodes.len()).filter(|at| self.nodes[*at].kind == TapeNodeKind::Object);
+        objects.into_iter().any(|at| self.members(at).any(|(key, _)| is(&self.text(text, key))))
+    }
+
     /// Returns true if an object inside the value has such a first key.
     pub fn holds_object_led_by(&self, text: &str, leads: impl Fn(&str) -> bool) -> bool {
         let nodes = self.nodes.iter().enumerate().skip(1);

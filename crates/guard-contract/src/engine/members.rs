@@ -267,6 +267,11 @@ impl ContractEngine {
         }
     }
 
+    /// Returns true if the contract has such a name.
+    pub(super) fn is_declared(&self, name: &str) -> bool {
+        self.p.envelope.has(name) || self.p.declared.has(name)
+    }
+
     fn member_key(&mut self, t: &StepInput<'_>) -> bool {
         let start = self.at;
         match self.read_key(t, start) {
@@ -288,7 +293,9 @@ impl ContractEngine {
                 if self.begin_part() {
                     self.refuse("a comma is missing");
                 }
+                let related = self.is_declared(&name);
                 let Some(object) = self.object() else { return false };
+                object.related |= related;
                 (object.last, object.latest) = (None, None);
                 object.key = Some((name.clone(), start));
                 self.key_behind_item(&name);
@@ -420,7 +427,7 @@ impl ContractEngine {
             return self.end_item(t, list, end);
         }
         let start = object.start;
-        let known = object.known;
+        let (known, related) = (object.known, object.related);
         let alone = self.draft.is_empty() && self.best.is_none() && !self.around.prose;
         let other = known == 0 && !alone && !object.attached;
         if other {
@@ -440,6 +447,10 @@ impl ContractEngine {
         }
         self.stack.pop();
         self.marks.set(end, SpanKind::Text);
+        if other && related {
+            // It may be an item or document around which something was added.
+            self.leftover.get_or_insert(start);
+        }
         if other && self.around.is_behind() {
             // The document before is not alone on its line.
             self.leave_place(start);

@@ -84,6 +84,9 @@ impl ContractEngine {
                 return true;
             }
             UnitReading::Large(error, _) => {
+                if let Some(object) = self.object() {
+                    object.related = true;
+                }
                 self.lose_member(&name, QuarantineReason::Bounds, error, field);
                 self.phase = Phase::Skip(Skip::new(start, None, Phase::Members));
                 return true;
@@ -140,6 +143,11 @@ impl ContractEngine {
         };
         match value {
             None => {
+                let holds = |text| self.tape.holds_key(text, |name| self.is_declared(name));
+                let related = str::from_utf8(bytes).is_ok_and(holds);
+                if let Some(object) = self.object() {
+                    object.related |= related;
+                }
                 let error = t.judge.unknown_member(&name);
                 self.lose_member(&name, QuarantineReason::Schema, error, None);
             }

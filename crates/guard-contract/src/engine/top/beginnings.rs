@@ -65,7 +65,7 @@ impl ContractEngine {
         if self.around.place != LinePlace::Prose {
             match boundary::key(rest, i) {
                 Err(()) if !end => return Quote::More,
-                Ok(Some((name, _))) if self.p.envelope.has(&name) || self.p.declared.has(&name) => {
+                Ok(Some((name, _))) if self.is_declared(&name) => {
                     let nothing_yet = self.draft.is_empty() && self.best.is_none();
                     if nothing_yet && self.p.envelope.has(&name) && !self.around.prose {
                         return Quote::Headless;
@@ -89,7 +89,7 @@ impl ContractEngine {
             return Some(false);
         }
         match boundary::loose_key(rest, i) {
-            Ok(Some((name, _))) => Some(self.p.envelope.has(name) || self.p.declared.has(name)),
+            Ok(Some((name, _))) => Some(self.is_declared(name)),
             Err(()) if !end => None,
             _ => Some(false),
         }
