@@ -125,36 +125,43 @@ impl ContractEngine {
             }
             Lead::Empty if nothing_yet && !self.around.prose => Start::Object,
             Lead::Empty => Start::Prose,
-            Lead::More if !end => Start::More,
             // The text ends within the object's first key.
             Lead::More if nothing_yet => Start::Object,
             Lead::More => Start::Prose,
-            // The document has a damaged first key.
-            Lead::Other
-                if nothing_yet
-                    && !self.around.prose
-                    && self.around.place == LinePlace::Start
-                    && self.may_be_key(rest, at) =>
-            {
-                Start::Object
-            }
-            Lead::Other if self.around.quoted => Start::Prose,
-            Lead::Other => match boundary::loose_key(rest, at) {
-                Ok(Some((name, _))) if self.p.envelope.has(name) => Start::Object,
-                Ok(Some((name, _))) => self.p.frame_of(name).map_or(Start::Prose, Start::Frame),
-                Err(()) if !end => Start::More,
-                _ => Start::Prose,
-            },
+            Lead::Other => self.damaged_start(rest, at, nothing_yet, end),
         }
     }
 
-    /// Returns true if a damaged key of the envelope may begin here.
-    fn may_be_key(&self, rest: &[u8], at: usize) -> bool {
+    /// Classifies a brace before a key that is not in JSON's quotes.
+    fn damaged_start(&self, rest: &[u8], at: usize, nothing_yet: bool, end: bool) -> Start {
+        if nothing_yet && !self.around.prose && self.around.place == LinePlace::Start {
+            match self.may_be_key(rest, at, end) {
+                None => return Start::More,
+                Some(true) => return Start::Object,
+                Some(false) => {}
+            }
+        }
+        if self.around.quoted {
+            return Start::Prose;
+        }
+        match boundary::loose_key(rest, at) {
+            Ok(Some((name, _))) if self.p.envelope.has(name) => Start::Object,
+            Ok(Some((name, _))) => self.p.frame_of(name).map_or(Start::Prose, Start::Frame),
+            Err(()) if !end => Start::More,
+            _ => Start::Prose,
+        }
+    }
+
+    /// Returns true if a damaged key of the envelope may begin here; `None` if more text is needed.
+    fn may_be_key(&self, rest: &[u8], at: usize, end: bool) -> Option<bool> {
         let near = &rest[at..rest.len().min(at + boundary::LONGEST_NAME)];
         let part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
-        let end = near.iter().position(|b| !part(b)).unwrap_or(near.len());
-        near.first() == Some(&b'"')
-            || str::from_utf8(&near[..end]).is_ok_and(|name| self.p.envelope.has(name))
+        let len = match near.iter().position(|b| !part(b)) {
+            None if near.len() < boundary::LONGEST_NAME && !end => return None,
+            len => len.unwrap_or(near.len()),
+        };
+        let named = str::from_utf8(&near[..len]).is_ok_and(|name| self.p.envelope.has(name));
+        Some(named || near.first() == Some(&b'"'))
     }
 
     /// Returns the list of the separate items directly before. An object with an unknown key
