@@ -66,6 +66,13 @@ fn piece() -> impl Strategy<Value = String> {
         "{}",
         "[]",
         "text",
+        "<!--",
+        "-->",
+        "\n- ",
+        "\n2. ",
+        "...",
+        "{\"id\": 1}",
+        "{ran",
     ]);
     prop_oneof![
         6 => token.prop_map(String::from),
