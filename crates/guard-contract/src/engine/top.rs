@@ -203,6 +203,9 @@ impl ContractEngine {
         if around.place == LinePlace::Prose {
             return;
         }
+        if byte == b'[' && around.place == LinePlace::Start && around.is_glued() {
+            return self.other_text(at);
+        }
         let trailing = around.commas.comma.filter(|_| byte == b']' && around.wrapped > 0);
         if byte == b']' && inked && around.place == LinePlace::Start && trailing.is_none() {
             // A mark such as `[1]` contains no document.
