@@ -206,9 +206,10 @@ impl ContractEngine {
         if byte == b'[' && around.place == LinePlace::Start && around.is_glued() {
             return self.other_text(at);
         }
-        let trailing = around.commas.comma.filter(|_| byte == b']' && around.wrapped > 0);
-        if byte == b']' && inked && around.place == LinePlace::Start && trailing.is_none() {
-            // A mark such as `[1]` contains no document.
+        let closes = byte == b']' && around.wrapped > 0;
+        let empty = inked && around.place == LinePlace::Start && around.commas.comma.is_none();
+        if closes && empty {
+            // A mark such as `[]` contains no document.
             return self.other_text(at);
         }
         let lone_items = self.draft.framed || self.draft.loose;
