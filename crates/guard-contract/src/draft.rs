@@ -11,6 +11,47 @@ pub(crate) const IN_SENTENCE: &str = "the document is inside a sentence";
 /// The doubt about a document with a mark directly before it: `-{`.
 pub(crate) const GLUED: &str = "a character directly precedes its brace";
 
+/// The repairs of a document. Their number and the doubt do not depend on how many are listed.
+#[derive(Debug, Default)]
+pub(crate) struct Fixes {
+    /// The first repairs.
+    pub listed: Vec<Repair>,
+    pub count: u64,
+    /// The first repair that may hide a loss, and the reason.
+    pub doubt: Option<(usize, &'static str)>,
+}
+
+impl Fixes {
+    pub fn add(&mut self, fix: Fix, at: usize) {
+        self.count += 1;
+        let why = match fix {
+            Fix::Comma => Some("a comma is missing or too many: text next to it may be missing"),
+            Fix::Colon => Some("a colon is missing: text next to it may be missing"),
+            Fix::Closer => Some("a bracket is missing or too many: text may be missing"),
+            Fix::Control => Some("a string contains a control character: it may be damaged"),
+            Fix::Escape => Some("an escape that JSON does not have: a quote may be damaged"),
+            // These repairs change only the notation of a value.
+            Fix::Comment | Fix::Blank | Fix::Key | Fix::Quotes | Fix::Literal => None,
+            // The author of the contract permits it, and nothing is lost.
+            Fix::Coercion => None,
+        };
+        if let Some(why) = why {
+            self.doubt.get_or_insert((at, why));
+        }
+        if self.listed.len() < LISTED {
+            self.listed.push(Repair { at: at as u64, fix });
+        }
+    }
+
+    /// Appends the repairs of a part of the document.
+    fn append(&mut self, mut part: Fixes) {
+        self.count += part.count;
+        self.doubt = self.doubt.or(part.doubt);
+        part.listed.truncate(LISTED.saturating_sub(self.listed.len()));
+        self.listed.append(&mut part.listed);
+    }
+}
+
 /// A document.
 #[derive(Debug)]
 pub(crate) struct Draft {
@@ -34,8 +75,7 @@ pub(crate) struct Draft {
     pub units: Vec<u64>,
     pub quarantined: Vec<Quarantined>,
     pub quarantined_count: u64,
-    pub repairs: Vec<Repair>,
-    pub repairs_count: u64,
+    pub repairs: Fixes,
     pub truncated: bool,
     /// True if reading resumed after unreadable text.
     pub resynchronised: bool,
@@ -60,8 +100,7 @@ impl Draft {
             units: vec![0; prepared.lists.len()],
             quarantined: Vec::new(),
             quarantined_count: 0,
-            repairs: Vec::new(),
-            repairs_count: 0,
+            repairs: Fixes::default(),
             truncated: false,
             resynchronised: false,
             doubt: None,
@@ -80,24 +119,14 @@ impl Draft {
     }
 
     pub fn fix(&mut self, fix: Fix, at: usize) {
-        self.repairs_count += 1;
-        let why = match fix {
-            Fix::Comma => Some("a comma is missing or too many: text next to it may be missing"),
-            Fix::Colon => Some("a colon is missing: text next to it may be missing"),
-            Fix::Closer => Some("a bracket is missing or too many: text may be missing"),
-            Fix::Control => Some("a string contains a control character: it may be damaged"),
-            Fix::Escape => Some("an escape that JSON does not have: a quote may be damaged"),
-            // These repairs change only the notation of a value.
-            Fix::Comment | Fix::Blank | Fix::Key | Fix::Quotes | Fix::Literal => None,
-            // The author of the contract permits it, and nothing is lost.
-            Fix::Coercion => None,
-        };
-        if let Some(why) = why {
-            self.doubt.get_or_insert((at, why));
-        }
-        if self.repairs.len() < LISTED {
-            self.repairs.push(Repair { at: at as u64, fix });
-        }
+        self.repairs.add(fix, at);
+        self.doubt = self.doubt.or(self.repairs.doubt);
+    }
+
+    /// Moves the repairs of a part to the document.
+    pub fn join(&mut self, part: Fixes) {
+        self.repairs.append(part);
+        self.doubt = self.doubt.or(self.repairs.doubt);
     }
 
     pub fn problem(&mut self, member: &str, reason: QuarantineReason, error: impl Into<String>) {

@@ -13,7 +13,7 @@ mod top;
 mod unit;
 mod value;
 
-use crate::draft::Draft;
+use crate::draft::{Draft, Fixes};
 use crate::judge::UnitJudge;
 use crate::keep::Rank;
 use crate::marks::Marks;
@@ -92,7 +92,7 @@ struct Object {
     /// True if it may hold a name of the contract, at any depth.
     related: bool,
     problems: Vec<Problem>,
-    fixes: Vec<(Fix, usize)>,
+    fixes: Fixes,
     /// The reason why the object is refused; only for an item.
     refused: Option<(QuarantineReason, String)>,
     separators: Separators,
@@ -288,9 +288,7 @@ impl ContractEngine {
     fn fix(&mut self, fix: Fix, at: usize) {
         match self.stack.first_mut() {
             Some(PartialValue::Object(object)) if !object.attached => {
-                if object.fixes.len() < LISTED {
-                    object.fixes.push((fix, at));
-                }
+                object.fixes.add(fix, at);
             }
             _ => self.draft.fix(fix, at),
         }

@@ -121,7 +121,7 @@ pub(crate) fn report(
         _ => State::Partial,
     };
     draft.quarantined.sort_by(|a, b| (a.at, &a.list, a.index).cmp(&(b.at, &b.list, b.index)));
-    draft.repairs.sort();
+    draft.repairs.listed.sort();
     let members = p.fields.iter().zip(std::mem::take(&mut draft.members));
     let envelope =
         members.filter_map(|(field, value)| Some((field.name.as_str().into(), value?))).collect();
@@ -135,7 +135,7 @@ pub(crate) fn report(
         root: p.contract.root,
         state,
         review_required: state != State::Valid
-            || draft.repairs_count > 0
+            || draft.repairs.count > 0
             || draft.resynchronised
             || !passed.is_empty(),
         truncated,
@@ -144,8 +144,8 @@ pub(crate) fn report(
         items,
         quarantined: draft.quarantined,
         quarantined_count: draft.quarantined_count,
-        repairs: draft.repairs,
-        repairs_count: draft.repairs_count,
+        repairs: draft.repairs.listed,
+        repairs_count: draft.repairs.count,
         unchecked,
         passed_over: passed,
         spans: marks.spans(length),

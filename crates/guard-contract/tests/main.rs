@@ -6,6 +6,7 @@ mod main {
     mod cases;
     mod corpus;
     mod damage;
+    mod doubts;
     mod finding;
     mod forms;
     mod hints;

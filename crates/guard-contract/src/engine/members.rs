@@ -406,9 +406,7 @@ impl ContractEngine {
         if let Some(doubt) = object.doubt.take() {
             self.draft.doubt.get_or_insert(doubt);
         }
-        for (fix, at) in std::mem::take(&mut object.fixes) {
-            self.draft.fix(fix, at);
-        }
+        self.draft.join(std::mem::take(&mut object.fixes));
         self.draft.problems.append(&mut object.problems);
         for (field, value) in std::mem::take(&mut object.members) {
             self.draft.members[field] = Some(value);
