@@ -1,6 +1,7 @@
 //! The gap between tokens: whitespace, whitespace that JSON does not allow, and comments.
 
 use crate::lex::blanks;
+use crate::unwrap::SEAM;
 use guard_plan::report::Fix;
 
 /// The maximum length of a comment, in bytes.
@@ -102,7 +103,7 @@ fn holds_json(comment: &[u8]) -> bool {
     let mark = |b: Option<&u8>| matches!(b, Some(b',' | b':'));
     mark(inner.first())
         || mark(inner.last())
-        || inner.iter().any(|b| matches!(b, b'"' | b'{' | b'}' | b'[' | b']'))
+        || inner.iter().any(|b| matches!(b, b'"' | b'{' | b'}' | b'[' | b']' | &SEAM))
 }
 
 /// Returns the length of the non-JSON whitespace character here; 0 if there is none.

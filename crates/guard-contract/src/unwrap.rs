@@ -9,6 +9,10 @@ use guard_plan::report::{self, Extent, Problem, QuarantineReason, Report};
 /// The maximum length of the beginning that is examined, in bytes.
 const BEGINNING: usize = 256;
 
+/// The byte between the string and other text after it. No token and no gap of JSON has it, so an
+/// open document does not continue there.
+pub(crate) const SEAM: u8 = 1;
+
 /// The findings about a text so far.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum UnwrapState {
@@ -20,6 +24,8 @@ enum UnwrapState {
     Inside,
     /// After the string.
     Behind,
+    /// After the beginning of other text behind the string.
+    Beyond,
 }
 
 /// A decoder of a text that is one JSON string, in pieces.
@@ -120,6 +126,17 @@ impl Unwrap {
                 }
             }
         }
+        if self.state == UnwrapState::Behind {
+            let next = at + lex::blanks(&bytes[at..], 0);
+            self.copy(&bytes[at..next], out);
+            at = next;
+            if at < bytes.len() {
+                self.state = UnwrapState::Beyond;
+                out.push(SEAM);
+                self.written += 1;
+                self.step();
+            }
+        }
         self.copy(&bytes[at..], out);
         bytes.len()
     }
@@ -164,6 +181,8 @@ impl Unwrap {
         at.chain(report.spans.iter_mut().map(|span| &mut span.at))
             .for_each(|at| self.locate(at, length));
         report.repairs.iter_mut().for_each(|repair| repair.at = self.outer(repair.at, length));
+        // The seam is not in the text.
+        report.spans.retain(|span| span.at.start < span.at.end);
         // The quotes belong to the adjacent parts.
         if let Some(span) = report.spans.first_mut() {
             span.at.start = 0;
