@@ -103,7 +103,24 @@ fn holds_json(comment: &[u8]) -> bool {
     let mark = |b: Option<&u8>| matches!(b, Some(b',' | b':'));
     mark(inner.first())
         || mark(inner.last())
-        || inner.iter().any(|b| matches!(b, b'"' | b'{' | b'}' | b'[' | b']' | &SEAM))
+        || inner.iter().any(|b| matches!(b, b'"' | b'`' | b'{' | b'}' | b'[' | b']' | &SEAM))
+        || holds_other_quote(inner)
+}
+
+/// Returns true if a text has a single or typographic quote. An apostrophe between two letters is
+/// none.
+fn holds_other_quote(text: &[u8]) -> bool {
+    let letter = |b: Option<&u8>| b.is_some_and(|b| b.is_ascii_alphabetic() || *b >= 0x80);
+    text.iter().enumerate().any(|(at, byte)| {
+        let len = match (byte, text.get(at + 1..at + 3)) {
+            (b'\'', _) => 1,
+            (0xE2, Some([0x80, 0x99])) => 3,
+            (0xE2, Some([0x80, 0x98..=0x9E])) => return true,
+            _ => return false,
+        };
+        let before = at.checked_sub(1).and_then(|at| text.get(at));
+        !letter(before) || !letter(text.get(at + len))
+    })
 }
 
 /// Returns the length of the non-JSON whitespace character here; 0 if there is none.
