@@ -5,6 +5,7 @@
 
 use crate::shape::PreparedContract;
 use crate::tape::{Tape, TapeNodeKind};
+use guard_plan::builtin::is_unreadable;
 use guard_plan::plan::{Field, TypeDef, TypeId};
 use guard_plan::url::Url;
 use guard_plan::{decimal, time};
@@ -49,7 +50,9 @@ impl Fits<'_> {
             (TypeDef::Map { key: None, of, max }, TapeNodeKind::Object) => {
                 let count = self.tape.members(node).count() as u64;
                 max.is_none_or(|max| count <= max)
-                    && self.tape.members(node).all(|(_, value)| self.has(*of, value))
+                    && self.tape.members(node).all(|(key, value)| {
+                        !is_unreadable(&self.tape.text(self.text, key)) && self.has(*of, value)
+                    })
                     && self.tape.twice(self.text, node).is_none()
             }
             (_, TapeNodeKind::Plain | TapeNodeKind::Escaped) => self.of_text(def, node),
@@ -91,6 +94,10 @@ impl Fits<'_> {
 
     fn of_text(&self, def: &TypeDef, node: usize) -> bool {
         let text = self.tape.text(self.text, node);
+        // Such a text is a value of another kind, which the decoder refuses.
+        if is_unreadable(&text) {
+            return false;
+        }
         match def {
             TypeDef::String { max_chars, max_bytes, patterns } => {
                 max_bytes.is_none_or(|max| text.len() as u64 <= max)
