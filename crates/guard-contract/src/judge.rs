@@ -57,7 +57,7 @@ impl UnitJudge<'_> {
         let fits = Fits { prepared: self.prepared, tape, text };
         let quick = shape.nested.is_empty() && shape.ty.is_some_and(|ty| fits.has(ty, 0));
         if !quick {
-            distinct(tape, text)?;
+            distinct(tape, text, || self.has_secret(list))?;
         }
         let mut judged = ValidUnit {
             value: tape.json(text, 0),
@@ -111,7 +111,7 @@ impl UnitJudge<'_> {
     ) -> Result<(Json, Vec<usize>), Refusal> {
         let field = &self.prepared.fields[at];
         let text = text(bytes)?;
-        distinct(tape, text)?;
+        distinct(tape, text, || field.secret || self.prepared.holds_secret(field.ty))?;
         let mut value = tape.json(text, 0);
         let mut coerced = Vec::new();
         if !self.prepared.coercions.is_empty() {
@@ -137,10 +137,14 @@ impl UnitJudge<'_> {
     }
 
     /// Reads a member of an item that is read member by member; it is judged with the item.
-    pub fn plain(&self, tape: &Tape, bytes: &[u8]) -> Result<Json, Refusal> {
+    pub fn plain(&self, list: usize, tape: &Tape, bytes: &[u8]) -> Result<Json, Refusal> {
         let text = text(bytes)?;
-        distinct(tape, text)?;
+        distinct(tape, text, || self.has_secret(list))?;
         Ok(tape.json(text, 0))
+    }
+
+    fn has_secret(&self, list: usize) -> bool {
+        self.prepared.lists[list].ty.is_some_and(|ty| self.prepared.holds_secret(ty))
     }
 
     /// Returns the message for a member that the envelope does not have.
@@ -368,9 +372,11 @@ fn text(bytes: &[u8]) -> Result<&str, Refusal> {
     })
 }
 
-fn distinct(tape: &Tape, text: &str) -> Result<(), Refusal> {
+/// Checks that no key occurs twice in an object. The error names the key unless it may be secret.
+fn distinct(tape: &Tape, text: &str, secret: impl Fn() -> bool) -> Result<(), Refusal> {
     match tape.twice(text, 0) {
         None => Ok(()),
+        Some(_) if secret() => refuse(QuarantineReason::Malformed, "a key occurs twice"),
         Some(key) => refuse(
             QuarantineReason::Malformed,
             format!("duplicate key `{}`", render::cut(&key, 60)),

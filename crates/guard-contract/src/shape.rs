@@ -180,6 +180,16 @@ impl PreparedContract {
         within.iter().copied().find(|list| self.lists[*list].member == member)
     }
 
+    /// Returns true if a type has a secret member.
+    pub fn holds_secret(&self, ty: TypeId) -> bool {
+        let mut inside = BTreeSet::new();
+        reach(&self.types, ty, &mut inside);
+        inside.iter().any(|ty| match self.types.get(*ty as usize) {
+            Some(TypeDef::Record { fields, .. }) => fields.iter().any(|field| field.secret),
+            _ => false,
+        })
+    }
+
     /// Returns the list of the document whose items may have this member.
     pub fn frame_of(&self, name: &str) -> Option<usize> {
         self.top.iter().copied().find(|list| self.lists[*list].own.has(name))

@@ -131,15 +131,17 @@ impl ContractEngine {
         repaired: bool,
     ) {
         let within = self.object().and_then(|object| object.item);
-        let item = within.is_some();
         if within.is_some_and(|list| !self.p.lists[list].own.has(&name)) {
             let error = "is not a member of an item".to_owned();
             return self.lose_member(&name, QuarantineReason::Schema, error, None);
         }
-        let value = match (item, field) {
-            (true, _) => Some(t.judge.plain(&self.tape, bytes).map(|value| (value, Vec::new()))),
-            (false, Some(field)) => Some(t.judge.member(field, &self.tape, bytes)),
-            (false, None) => None,
+        let value = match (within, field) {
+            (Some(list), _) => {
+                let read = t.judge.plain(list, &self.tape, bytes);
+                Some(read.map(|value| (value, Vec::new())))
+            }
+            (None, Some(field)) => Some(t.judge.member(field, &self.tape, bytes)),
+            (None, None) => None,
         };
         match value {
             None => {
@@ -168,7 +170,7 @@ impl ContractEngine {
                 object.repaired |= repaired;
                 object.seen.push(name.clone());
                 match field {
-                    _ if item => object.values.push((name, value)),
+                    _ if within.is_some() => object.values.push((name, value)),
                     Some(field) => {
                         object.known += 1;
                         object.members.push((field, value));
