@@ -113,6 +113,15 @@ struct Object {
     doubt: Option<(usize, &'static str)>,
 }
 
+impl Object {
+    /// Records that a member was seen. A name is stored once, so that their number is bounded.
+    fn saw(&mut self, name: &str) {
+        if !self.seen.iter().any(|seen| **seen == *name) {
+            self.seen.push(name.into());
+        }
+    }
+}
+
 /// A list that is read item by item.
 #[derive(Debug)]
 struct Listing {

@@ -345,7 +345,7 @@ impl ContractEngine {
             if let Some(object) = self.object() {
                 object.key = None;
                 object.known += 1;
-                object.seen.push(name.clone());
+                object.saw(&name);
             }
             if twice && within.is_none() {
                 self.problem(&name, QuarantineReason::Malformed, "it occurs twice");

@@ -168,7 +168,7 @@ impl ContractEngine {
                 object.key = None;
                 object.latest = field;
                 object.repaired |= repaired;
-                object.seen.push(name.clone());
+                object.saw(&name);
                 match field {
                     _ if within.is_some() => object.values.push((name, value)),
                     Some(field) => {
@@ -196,7 +196,7 @@ impl ContractEngine {
         object.key = None;
         // Unknown names are not stored: their number is unbounded.
         if field.is_some() || object.item.is_some_and(|list| p.lists[list].own.has(name)) {
-            object.seen.push(name.into());
+            object.saw(name);
         }
         object.known += usize::from(field.is_some());
         if let Some(field) = field {

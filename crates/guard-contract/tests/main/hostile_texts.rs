@@ -51,6 +51,7 @@ pub const TEXTS: &[Hostile] = &[
     ("lists in envelopes", |n| rows("{", "\"recommendations\":[", n)),
     ("items inside of items", |n| rows(LIST, "{\"tags\":[{\"rank\":1},", n)),
     ("smart quotes", |n| rows(LIST, "{“rank”:“", n)),
+    ("one member many times", |n| rows("{\"recommendations\":[],", "\"summary\":\"a\",", n)),
     ("one item with many keys", |n| keys(&format!("{LIST}{{"), n)),
     ("an envelope with many keys", |n| keys("{\"summary\":\"s\",", n)),
 ];
