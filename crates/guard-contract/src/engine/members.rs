@@ -237,27 +237,26 @@ impl ContractEngine {
     pub(super) fn read_key(&self, t: &StepInput<'_>, at: usize) -> MemberKey {
         let rest = t.w.from(at);
         let near = &rest[..rest.len().min(2 * LONGEST_NAME)];
-        let more =
-            || if near.len() < rest.len() || t.w.end { MemberKey::None } else { MemberKey::More };
+        let more = |all: bool| if all || t.w.end { MemberKey::None } else { MemberKey::More };
         if near.first() != Some(&b'"') {
-            return match boundary::loose_key(near, 0) {
+            return match boundary::loose_key(rest, 0) {
                 Ok(Some((name, len))) => {
-                    let fix =
-                        if near[0] == b'\'' || near[0] == b'`' { Fix::Quotes } else { Fix::Key };
+                    let quoted = matches!(rest[0], b'\'' | b'`' | 0x80..);
+                    let fix = if quoted { Fix::Quotes } else { Fix::Key };
                     MemberKey::Named(name.into(), len, Some(fix))
                 }
                 Ok(None) => MemberKey::None,
-                Err(()) => more(),
+                Err(()) => more(false),
             };
         }
         let end = match lex::string(near, 0) {
             Ok((end, _)) => end,
-            Err(LexStop::More) => return more(),
+            Err(LexStop::More) => return more(near.len() < rest.len()),
             Err(_) => return MemberKey::None,
         };
-        let colon = lex::blanks(near, end);
+        let colon = lex::blanks(rest, end);
         // A text that may end within the key is undecided until more text follows.
-        let Some(follows) = near.get(colon) else { return more() };
+        let Some(follows) = rest.get(colon) else { return more(false) };
         let Ok(name) = str::from_utf8(&near[1..end - 1]) else { return MemberKey::None };
         let name = lex::unescape(name).into();
         match follows {
