@@ -16,6 +16,7 @@ mod value;
 use crate::draft::{Draft, Fixes};
 use crate::judge::UnitJudge;
 use crate::keep::Rank;
+use crate::lex::LONGEST_BLANK;
 use crate::marks::Marks;
 use crate::shape::PreparedContract;
 use crate::tape::Tape;
@@ -263,7 +264,9 @@ impl ContractEngine {
             Phase::Search(search) => search.hold(),
             Phase::Skip(skip) => skip.hold(self.at),
             Phase::Members => match self.stack.last() {
-                Some(PartialValue::Object(object)) => object.last.unwrap_or(self.at).min(self.at),
+                Some(PartialValue::Object(object)) => {
+                    object.last.filter(|last| self.is_near(*last)).unwrap_or(self.at).min(self.at)
+                }
                 _ => self.at,
             },
             _ => self.at,
@@ -271,14 +274,22 @@ impl ContractEngine {
         headless.map_or(here, |start| start.min(here))
     }
 
+    /// Returns true if the text since the start of a string is short enough to be held.
+    fn is_near(&self, string: usize) -> bool {
+        self.at.saturating_sub(string) <= self.cap() + LONGEST_BLANK
+    }
+
     /// Returns the offset where the step that waits for more text began.
     pub fn waits_at(&self) -> usize {
-        self.at
+        match &self.phase {
+            Phase::Search(search) => search.reached(),
+            _ => self.at,
+        }
     }
 
     /// Returns true if a complete value could let the next step proceed.
     pub fn in_unit(&self) -> bool {
-        matches!(self.phase, Phase::Members | Phase::Elements | Phase::Top)
+        matches!(self.phase, Phase::Members | Phase::Elements | Phase::Top | Phase::Search(_))
     }
 
     /// Runs one step; returns false if more text is needed or the text has ended.

@@ -1,6 +1,6 @@
 //! The gap between tokens: whitespace, whitespace that JSON does not allow, and comments.
 
-use crate::lex::blanks;
+use crate::lex::all_blanks;
 use crate::unwrap::SEAM;
 use guard_plan::report::Fix;
 
@@ -38,7 +38,7 @@ pub(crate) fn gap(
     let mut hides = false;
     loop {
         let from = at;
-        at = blanks(bytes, at);
+        at = all_blanks(bytes, at);
         line |= bytes[from..at].contains(&b'\n');
         match bytes.get(at) {
             Some(b'/') => {

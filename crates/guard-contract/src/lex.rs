@@ -11,9 +11,20 @@ pub(crate) enum LexStop {
     Deep(usize),
 }
 
-/// Returns the end of the whitespace from here on.
+/// The maximum length of the whitespace that is looked past, in bytes. Without it, a text in pieces
+/// would be held without bound.
+pub(crate) const LONGEST_BLANK: usize = 64 * 1024;
+
+/// Returns the end of the whitespace from here on, for a look ahead: if it is longer than
+/// [`LONGEST_BLANK`], a position in it, where no token begins.
 #[inline]
-pub(crate) fn blanks(bytes: &[u8], mut at: usize) -> usize {
+pub(crate) fn blanks(bytes: &[u8], at: usize) -> usize {
+    all_blanks(&bytes[..bytes.len().min(at + LONGEST_BLANK)], at)
+}
+
+/// Returns the end of the whitespace from here on, however long it is.
+#[inline]
+pub(crate) fn all_blanks(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
         at += 1;
     }

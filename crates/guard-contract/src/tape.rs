@@ -62,7 +62,7 @@ impl Tape {
         (self.depth, self.longest) = (0, 0);
         let mut at = 0;
         loop {
-            at = lex::blanks(bytes, at);
+            at = lex::all_blanks(bytes, at);
             at = match bytes.get(at) {
                 None => return Err(LexStop::More),
                 Some(b'"') => self.string(bytes, at)?,
@@ -75,7 +75,7 @@ impl Tape {
                 },
                 Some(b'[') => {
                     self.push_open(TapeNodeKind::Array, at)?;
-                    at = lex::blanks(bytes, at + 1);
+                    at = lex::all_blanks(bytes, at + 1);
                     match bytes.get(at) {
                         Some(b']') => self.close(at + 1),
                         _ => continue,
@@ -93,7 +93,7 @@ impl Tape {
     /// Reads the beginning of an object. Returns true if a value follows.
     fn object(&mut self, bytes: &[u8], at: usize) -> Result<(usize, bool), LexStop> {
         self.push_open(TapeNodeKind::Object, at)?;
-        let at = lex::blanks(bytes, at + 1);
+        let at = lex::all_blanks(bytes, at + 1);
         match bytes.get(at) {
             Some(b'}') => Ok((self.close(at + 1), false)),
             _ => Ok((self.key(bytes, at)?, true)),
@@ -106,11 +106,11 @@ impl Tape {
         loop {
             let Some(top) = self.open.last() else { return Ok((at, true)) };
             let object = self.nodes[*top as usize].kind == TapeNodeKind::Object;
-            at = lex::blanks(bytes, at);
+            at = lex::all_blanks(bytes, at);
             match bytes.get(at) {
                 None => return Err(LexStop::More),
                 Some(b',') if object => {
-                    return Ok((self.key(bytes, lex::blanks(bytes, at + 1))?, false));
+                    return Ok((self.key(bytes, lex::all_blanks(bytes, at + 1))?, false));
                 }
                 Some(b',') => return Ok((at + 1, false)),
                 Some(b'}') if object => at = self.close(at + 1),
@@ -162,7 +162,7 @@ impl Tape {
             Some(b'"') => {}
             Some(_) => return Err(LexStop::Bad(at, "expected a key")),
         }
-        let at = lex::blanks(bytes, self.string(bytes, at)?);
+        let at = lex::all_blanks(bytes, self.string(bytes, at)?);
         match bytes.get(at) {
             None => Err(LexStop::More),
             Some(b':') => Ok(at + 1),

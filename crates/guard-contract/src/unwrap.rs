@@ -127,7 +127,7 @@ impl Unwrap {
             }
         }
         if self.state == UnwrapState::Behind {
-            let next = at + lex::blanks(&bytes[at..], 0);
+            let next = lex::all_blanks(bytes, at);
             self.copy(&bytes[at..next], out);
             at = next;
             if at < bytes.len() {

@@ -72,6 +72,11 @@ impl EngineSearch {
         self.before.0 = byte.unwrap_or(0);
     }
 
+    /// Returns the position up to which everything is decided.
+    pub fn reached(&self) -> usize {
+        self.from
+    }
+
     /// Returns the first offset that must stay available.
     pub fn hold(&self) -> usize {
         if self.gone.is_none() || self.head.is_some() {

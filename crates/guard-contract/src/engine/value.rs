@@ -240,9 +240,10 @@ impl ContractEngine {
         let start = self.at;
         self.forget_latest();
         let error = format!("{why}, at byte {start}");
+        let last = self.object().and_then(|object| object.last.take());
+        let from = last.filter(|last| self.is_near(*last)).unwrap_or(start);
         let Some(object) = self.object() else { return false };
         object.key = None;
-        let from = object.last.take().unwrap_or(start);
         if object.item.is_some() {
             object.refused.get_or_insert((QuarantineReason::Malformed, error));
         } else {

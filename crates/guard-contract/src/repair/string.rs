@@ -109,7 +109,7 @@ impl Repairer<'_> {
 
     /// Checks that the text after other quotes shows that the string has ended.
     fn ended(&mut self) -> Result<(), PassEnd> {
-        let at = lex::blanks(self.bytes, self.at);
+        let at = lex::all_blanks(self.bytes, self.at);
         match self.bytes.get(at) {
             None if self.end => Ok(()),
             None => Err(PassEnd::More),

@@ -189,3 +189,20 @@ fn cut_anywhere_whole_items_survive() {
         assert_ne!(report.state, State::Valid, "{cut}");
     }
 }
+
+#[test]
+fn blanks_around_a_member_are_read() {
+    for (blanks, state) in [(505, State::Valid), (60_000, State::Valid), (66_000, State::Partial)] {
+        let blanks = " ".repeat(blanks);
+        for (from, to) in [
+            ("\"summary\":", format!("\"summary\"{blanks}:")),
+            ("\"all well\",", format!("\"all well\"{blanks},")),
+        ] {
+            let text = three().replace(from, &to);
+            let report = check(&triage().checker(), &text);
+            assert_eq!(report.state, state, "{} {from}", blanks.len());
+        }
+        let text = three().replace("\"summary\":", &format!("{blanks}\"summary\":{blanks}"));
+        assert_eq!(check(&triage().checker(), &text).state, State::Valid, "{}", blanks.len());
+    }
+}
