@@ -13,6 +13,9 @@ const BEGINNING: usize = 256;
 /// open document does not continue there.
 pub(crate) const SEAM: u8 = 1;
 
+/// The words before a position, which is at the end of its message.
+const AT_BYTE: &str = "at byte ";
+
 /// The findings about a text so far.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum UnwrapState {
@@ -162,6 +165,14 @@ impl Unwrap {
         if self.steps.is_empty() {
             return;
         }
+        let length = report.text.length;
+        let errors = report.problems.iter_mut().map(|problem| (problem.reason, &mut problem.error));
+        let units = report.quarantined.iter_mut().map(|unit| (unit.reason, &mut unit.error));
+        for (reason, error) in errors.chain(units) {
+            if matches!(reason, QuarantineReason::Malformed | QuarantineReason::Truncated) {
+                self.relocate_error(error, length);
+            }
+        }
         if let Some(at) = self.damaged {
             let error = format!("the string around the document is not JSON, at byte {at}");
             report.problems.push(Problem {
@@ -174,7 +185,6 @@ impl Unwrap {
                 report.state = report::State::Partial;
             }
         }
-        let length = report.text.length;
         let at = report.items.values_mut().flatten().map(|item| &mut item.at);
         let at = at.chain(report.quarantined.iter_mut().map(|unit| &mut unit.at));
         let at = at.chain(report.passed_over.iter_mut().map(|passed| &mut passed.at));
@@ -189,6 +199,14 @@ impl Unwrap {
         }
         if let Some(span) = report.spans.last_mut() {
             span.at.end = length;
+        }
+    }
+
+    /// Converts the position at the end of a message.
+    fn relocate_error(&self, error: &mut String, length: u64) {
+        let Some((head, at)) = error.rsplit_once(AT_BYTE) else { return };
+        if let Ok(at) = at.parse() {
+            *error = format!("{head}{AT_BYTE}{}", self.outer(at, length));
         }
     }
 
