@@ -7,16 +7,58 @@ use guard_plan::decode::coerced;
 use guard_plan::json::Json;
 use guard_plan::plan::{TypeDef, TypeId};
 
-/// A value on a tape, with its text.
-pub(crate) type TapePlace<'a> = (&'a Tape, &'a str, usize);
+/// A value on a tape.
+pub(crate) type TapePlace<'a> = (&'a Tape, usize);
+
+/// The positions of a member's values in the text, for an item that is read member by member.
+#[derive(Debug)]
+pub(crate) struct MemberPlaces {
+    /// The index of the member in its item.
+    pub nth: usize,
+    /// The start of its value.
+    pub start: usize,
+    /// The nodes begin at their positions in the text, from the start on.
+    pub tape: Tape,
+}
 
 impl PreparedContract {
     /// Converts the values of a type that are in another form. `place` is the position of the
-    /// value. Returns the position of each converted value, or 0 if it is not known.
-    pub fn coerce(&self, ty: TypeId, value: &mut Json, place: Option<TapePlace<'_>>) -> Vec<usize> {
+    /// value. Returns the position of each converted value.
+    pub fn coerce(&self, ty: TypeId, value: &mut Json, place: TapePlace<'_>) -> Vec<usize> {
         let mut taken = Vec::new();
         if !self.coercions.is_empty() {
-            self.coerce_in(ty, value, place, &mut taken);
+            self.coerce_in(ty, value, Some(place), &mut taken);
+        }
+        taken
+    }
+
+    /// Converts the values of an item that was read member by member. Returns the position of each
+    /// converted value in the text.
+    pub fn coerce_item(&self, ty: TypeId, value: &mut Json, places: &[MemberPlaces]) -> Vec<usize> {
+        let ty = match self.types.get(ty as usize) {
+            Some(TypeDef::Union { tag, cases, .. }) => {
+                let said = value.get(tag).and_then(Json::as_str);
+                let case = said.and_then(|said| cases.iter().find(|case| *case.tag == *said));
+                case.map_or(ty, |case| case.ty)
+            }
+            _ => ty,
+        };
+        let mut taken = Vec::new();
+        let (Some(TypeDef::Record { fields, .. }), Json::Object(members)) =
+            (self.types.get(ty as usize), value)
+        else {
+            return taken;
+        };
+        for (nth, (key, value)) in members.iter_mut().enumerate() {
+            let Some(field) = fields.iter().position(|field| *field.name == **key) else {
+                continue;
+            };
+            let found = places.iter().find(|places| places.nth == nth);
+            let mut spots = Vec::new();
+            let place = found.map(|places| (&places.tape, 0));
+            self.coerce_field((ty, field), fields[field].ty, value, place, &mut spots);
+            let start = found.map_or(0, |places| places.start);
+            taken.extend(spots.into_iter().map(|spot| start + spot));
         }
         taken
     }
@@ -40,7 +82,7 @@ impl PreparedContract {
         match read {
             Some(read) => {
                 *value = read;
-                out.push(place.map_or(0, |(tape, _, node)| tape.nodes[node].start as usize));
+                out.push(place.map_or(0, |(tape, node)| tape.nodes[node].start as usize));
             }
             None => self.coerce_in(required, value, place, out),
         }
@@ -55,7 +97,7 @@ impl PreparedContract {
     ) {
         // The parts of a value are on the tape in the same order.
         let at = |nodes: &[usize], nth: usize| {
-            place.and_then(|(tape, text, _)| Some((tape, text, *nodes.get(nth)?)))
+            place.and_then(|(tape, _)| Some((tape, *nodes.get(nth)?)))
         };
         match (self.types.get(ty as usize), value) {
             (Some(TypeDef::Option { of }), value) => self.coerce_in(*of, value, place, out),
@@ -83,8 +125,7 @@ impl PreparedContract {
                 }
             }
             (Some(TypeDef::List { of, .. } | TypeDef::Set { of, .. }), Json::Array(items)) => {
-                let nodes =
-                    place.map_or(Vec::new(), |(tape, _, node)| tape.children(node).collect());
+                let nodes = place.map_or(Vec::new(), |(tape, node)| tape.children(node).collect());
                 for (nth, value) in items.iter_mut().enumerate() {
                     self.coerce_in(*of, value, at(&nodes, nth), out);
                 }
@@ -96,5 +137,5 @@ impl PreparedContract {
 
 /// Returns the nodes of an object's values.
 fn values(place: Option<TapePlace<'_>>) -> Vec<usize> {
-    place.map_or(Vec::new(), |(tape, _, node)| tape.members(node).map(|(_, value)| value).collect())
+    place.map_or(Vec::new(), |(tape, node)| tape.members(node).map(|(_, value)| value).collect())
 }

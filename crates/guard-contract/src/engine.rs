@@ -13,6 +13,7 @@ mod top;
 mod unit;
 mod value;
 
+use crate::coerce::MemberPlaces;
 use crate::draft::{Draft, Fixes};
 use crate::judge::UnitJudge;
 use crate::keep::Rank;
@@ -85,6 +86,8 @@ struct Object {
     attached: bool,
     /// The members so far, for an item.
     values: Vec<(Box<str>, Json)>,
+    /// The positions of their values, if the contract permits other forms.
+    places: Vec<MemberPlaces>,
     /// The members of an envelope, by field.
     members: Vec<(usize, Json)>,
     seen: Vec<Box<str>>,

@@ -3,6 +3,7 @@
 //!
 //! This module does not know where units come from, nor how many are kept in the document's lists.
 
+use crate::coerce::MemberPlaces;
 use crate::fits::Fits;
 use crate::input::Input;
 use crate::keep::{KeptUnits, Rank, Refusal};
@@ -67,7 +68,7 @@ impl UnitJudge<'_> {
         };
         if !quick {
             if let Some(ty) = shape.ty {
-                judged.coerced = self.prepared.coerce(ty, &mut judged.value, Some((tape, text, 0)));
+                judged.coerced = self.prepared.coerce(ty, &mut judged.value, (tape, 0));
             }
             self.prune(list, tape, text, 0, &mut judged);
             self.schema(shape, &judged.value)?;
@@ -90,15 +91,21 @@ impl UnitJudge<'_> {
         Ok(judged)
     }
 
-    /// Judges a unit that was read member by member. Returns its rank, and true if a value in it
-    /// was converted from another form.
-    pub fn assembled(&self, list: usize, value: &mut Json) -> Result<(Rank, bool), Refusal> {
+    /// Judges a unit that was read member by member. Returns its rank, and the positions in the text
+    /// of the values that were converted from another form.
+    pub fn assembled(
+        &self,
+        list: usize,
+        value: &mut Json,
+        places: &[MemberPlaces],
+    ) -> Result<(Rank, Vec<usize>), Refusal> {
         let shape = &self.prepared.lists[list];
-        let coerced = shape.ty.map_or(Vec::new(), |ty| self.prepared.coerce(ty, value, None));
+        let coerce = |ty| self.prepared.coerce_item(ty, value, places);
+        let coerced = shape.ty.map_or(Vec::new(), coerce);
         self.schema(shape, value)?;
         self.bounds(value, usize::MAX)?;
         self.references(&shape.references, value)?;
-        Ok((self.rank(list, value), !coerced.is_empty()))
+        Ok((self.rank(list, value), coerced))
     }
 
     /// Judges a member of the envelope on a tape. Returns it, and the positions of the values that
@@ -116,7 +123,7 @@ impl UnitJudge<'_> {
         let mut coerced = Vec::new();
         if !self.prepared.coercions.is_empty() {
             let record = (self.prepared.contract.record, at);
-            let place = Some((tape, text, 0));
+            let place = Some((tape, 0));
             self.prepared.coerce_field(record, field.ty, &mut value, place, &mut coerced);
         }
         self.decoded(field.ty, &value, field.secret)?;

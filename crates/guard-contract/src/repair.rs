@@ -26,6 +26,14 @@ pub(crate) struct Repaired {
     pub cut: bool,
     /// True if a comment in the value may contain a part of it.
     pub hides: bool,
+    /// The positions of its scalars and keys, without quotes: as JSON, and in the text.
+    pub places: Vec<(usize, usize)>,
+}
+
+/// Returns the position in the text of a scalar of a repaired value.
+pub(crate) fn place(places: &[(usize, usize)], spot: usize) -> usize {
+    let found = places.binary_search_by_key(&spot, |place| place.0);
+    found.map_or(0, |found| places[found].1)
 }
 
 /// The reason why a value cannot be repaired.
@@ -131,6 +139,7 @@ struct Repairer<'a> {
     next: Option<(usize, Vec<u8>)>,
     cut: bool,
     hides: bool,
+    places: Vec<(usize, usize)>,
 }
 
 /// Repairs the value at the beginning of some bytes. `end` is true if no bytes follow.
@@ -150,13 +159,17 @@ pub(crate) fn repair(bytes: &[u8], end: bool, leads: &Leads<'_>) -> RepairOutcom
         next: None,
         cut: false,
         hides: false,
+        places: Vec::new(),
     };
     let halt = repairer.run();
-    let Repairer { at, out, fixes, suspect: (suspect, nest), next, cut, hides, .. } = repairer;
+    let Repairer { at, out, fixes, suspect: (suspect, nest), next, cut, hides, places, .. } =
+        repairer;
     let broken =
         |at, why, cut| RepairOutcome::Broken(Irreparable { at, why, cut, suspect, nest, next });
     match halt {
-        PassEnd::Done => RepairOutcome::Done(Repaired { text: out, len: at, fixes, cut, hides }),
+        PassEnd::Done => {
+            RepairOutcome::Done(Repaired { text: out, len: at, fixes, cut, hides, places })
+        }
         PassEnd::Bad(at, why) => broken(at, why, false),
         PassEnd::More if end => broken(bytes.len(), "the text ends within a token", true),
         PassEnd::Cut(why) => broken(bytes.len(), why, true),
@@ -315,6 +328,11 @@ impl Repairer<'_> {
         Ok(lead && matches!(need, ExpectedToken::Next(_)) && !self.nest.has(false))
     }
 
+    /// Records the position of a scalar or key.
+    fn here(&mut self) {
+        self.places.push((self.out.len(), self.at));
+    }
+
     fn write_comma(&mut self) {
         if std::mem::take(&mut self.comma) {
             self.out.push(b',');
@@ -336,11 +354,13 @@ impl Repairer<'_> {
             }
             b'-' | b'0'..=b'9' => {
                 let end = lex::number(self.bytes, self.at)?;
+                self.here();
                 self.out.extend_from_slice(&self.bytes[self.at..end]);
                 self.at = end;
                 self.last = LastValue::Number;
             }
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
+                self.here();
                 self.word()?;
                 self.last = LastValue::Word;
             }

@@ -11,7 +11,7 @@ use crate::judge::UnitJudge;
 use crate::keep::Refusal;
 use crate::marks::Marks;
 use crate::outcome;
-use crate::repair::{Leads, RepairOutcome, repair};
+use crate::repair::{Leads, RepairOutcome, place, repair};
 use crate::shape::PreparedContract;
 use crate::tape::Tape;
 use guard_plan::report::{Fix, QuarantineReason, SpanKind};
@@ -34,6 +34,8 @@ struct ReadValue {
     len: usize,
     fixes: Vec<(Fix, usize)>,
     strict: bool,
+    /// The positions of its scalars, if it is repaired.
+    places: Vec<(usize, usize)>,
 }
 
 impl PreparedContract {
@@ -128,8 +130,8 @@ fn take(
     value.fixes.iter().for_each(|(fix, at)| draft.fix(*fix, start + at));
     match judged {
         Ok((json, coerced)) => {
-            let at = |spot: usize| start + if value.strict { spot } else { 0 };
-            coerced.into_iter().for_each(|spot| draft.fix(Fix::Coercion, at(spot)));
+            let at = |spot| if value.strict { spot } else { place(&value.places, spot) };
+            coerced.into_iter().for_each(|spot| draft.fix(Fix::Coercion, start + at(spot)));
             draft.members[0] = Some(json);
         }
         Err(Refusal { reason, error }) => draft.problem("", reason, error),
@@ -219,7 +221,9 @@ fn value(text: &[u8], at: Range<usize>, tape: &mut Tape) -> Result<ReadValue, bo
     if let Ok(len) = tape.read(&bytes)
         && blank(len)
     {
-        return Ok(ReadValue { text: bytes[..len].to_vec(), len, fixes: Vec::new(), strict: true });
+        let text = bytes[..len].to_vec();
+        let (fixes, places) = (Vec::new(), Vec::new());
+        return Ok(ReadValue { text, len, fixes, strict: true, places });
     }
     let none = |_: &str| false;
     match repair(&bytes, true, &Leads { own: &none, sure: &none, partial: false }) {
@@ -230,6 +234,7 @@ fn value(text: &[u8], at: Range<usize>, tape: &mut Tape) -> Result<ReadValue, bo
                     len: done.len,
                     fixes: done.fixes,
                     strict: false,
+                    places: done.places,
                 }),
                 _ => Err(false),
             }

@@ -39,7 +39,7 @@ pub(crate) struct TapeNode {
 }
 
 /// A value.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Tape {
     pub nodes: Vec<TapeNode>,
     /// The nesting depth.
@@ -277,6 +277,13 @@ impl Tape {
         let objects =
             (0..self.nodes.len()).filter(|at| self.nodes[*at].kind == TapeNodeKind::Object);
         objects.into_iter().any(|at| self.members(at).any(|(key, _)| is(&self.text(text, key))))
+    }
+
+    /// Returns the tape with the nodes' starts at other positions.
+    pub fn moved(&self, place: impl Fn(usize) -> usize) -> Tape {
+        let mut tape = self.clone();
+        tape.nodes.iter_mut().for_each(|node| node.start = place(node.start as usize) as u32);
+        tape
     }
 
     /// Returns true if an object inside the value has such a first key.

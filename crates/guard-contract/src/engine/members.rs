@@ -472,15 +472,13 @@ impl ContractEngine {
                 let error = format!("it is longer than {} bytes", self.p.contract.bounds.bytes);
                 Err(Refusal { reason: QuarantineReason::Bounds, error })
             }
-            None => t.judge.assembled(list, &mut value),
+            None => t.judge.assembled(list, &mut value, &object.places),
         };
         match result {
             Ok((rank, coerced)) => {
-                if coerced {
-                    self.fix(Fix::Coercion, object.start);
-                }
+                coerced.iter().for_each(|at| self.fix(Fix::Coercion, *at));
                 let mut item = item(object.index, (object.start, end), value);
-                item.repaired = object.repaired || coerced;
+                item.repaired = object.repaired || !coerced.is_empty();
                 item.resynchronised = object.resynchronised;
                 self.keep(list, rank, item);
             }

@@ -8,7 +8,7 @@ use crate::keep::Refusal;
 use crate::keep::item;
 use crate::lex::{self, LexStop};
 use crate::nest::Nest;
-use crate::repair::{Irreparable, Leads, RepairOutcome, Repaired, repair};
+use crate::repair::{Irreparable, Leads, RepairOutcome, Repaired, place, repair};
 use guard_plan::report::{Extent, Fix, QuarantineReason, Quarantined, SpanKind};
 
 /// The doubt about a comment that may hide a part of the document.
@@ -138,7 +138,7 @@ impl ContractEngine {
             UnitReading::Strict(len) => {
                 let bytes = t.w.part(start, start + len);
                 let result = t.judge.unit(list, &self.tape, bytes);
-                self.settle(list, (start, start + len), result, bytes, true);
+                self.settle(list, (start, start + len), result, bytes, None);
                 self.at = start + len;
             }
             UnitReading::Repaired(done) => {
@@ -178,23 +178,27 @@ impl ContractEngine {
         });
         done.fixes.iter().for_each(|(fix, at)| self.fix(*fix, start + at));
         let raw = t.w.part(start, start + done.len);
-        self.settle(list, (start, start + done.len), result, raw, false);
+        self.settle(list, (start, start + done.len), result, raw, Some(done));
     }
 
-    /// Keeps or quarantines a judged unit. `strict` is true if its parts are in the text unchanged.
+    /// Keeps or quarantines a judged unit. If it is not repaired, its parts are in the text
+    /// unchanged.
     fn settle(
         &mut self,
         list: usize,
         at: (usize, usize),
         result: Result<ValidUnit, Refusal>,
         raw: &[u8],
-        strict: bool,
+        repaired: Option<&Repaired>,
     ) {
         let index = self.next_index(list);
         match result {
             Ok(judged) => {
                 for inner in judged.refused {
-                    let place = if strict { (at.0 + inner.at.0, at.0 + inner.at.1) } else { at };
+                    let place = match repaired {
+                        None => (at.0 + inner.at.0, at.0 + inner.at.1),
+                        Some(_) => at,
+                    };
                     self.note(Quarantined {
                         list: self.p.lists[inner.list].name.clone(),
                         index: inner.index,
@@ -207,10 +211,11 @@ impl ContractEngine {
                     });
                 }
                 for spot in &judged.coerced {
-                    self.fix(Fix::Coercion, at.0 + if strict { *spot } else { 0 });
+                    let spot = repaired.map_or(*spot, |done| place(&done.places, *spot));
+                    self.fix(Fix::Coercion, at.0 + spot);
                 }
                 let mut item = item(index, at, judged.value);
-                item.repaired = !strict || !judged.coerced.is_empty();
+                item.repaired = repaired.is_some() || !judged.coerced.is_empty();
                 item.resynchronised = self.found_again;
                 self.keep(list, judged.rank, item);
             }

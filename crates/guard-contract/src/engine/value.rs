@@ -3,10 +3,11 @@
 use super::skip::Skip;
 use super::unit::{HIDES, UnitReading, located};
 use super::{ContractEngine, PartialValue, Phase, StepInput};
+use crate::coerce::MemberPlaces;
 use crate::keep::Refusal;
 use crate::lex;
 use crate::nest::Nest;
-use crate::repair::Irreparable;
+use crate::repair::{Irreparable, Repaired, place};
 use guard_plan::report::{Fix, QuarantineReason};
 
 impl ContractEngine {
@@ -117,7 +118,7 @@ impl ContractEngine {
             self.lose_member(&name, QuarantineReason::Malformed, "it occurs twice".into(), field);
             return true;
         }
-        self.take_member(t, name, field, bytes, repaired.is_some());
+        self.take_member(t, name, field, (start, bytes), repaired.as_ref());
         true
     }
 
@@ -127,8 +128,8 @@ impl ContractEngine {
         t: &StepInput<'_>,
         name: Box<str>,
         field: Option<usize>,
-        bytes: &[u8],
-        repaired: bool,
+        (start, bytes): (usize, &[u8]),
+        repaired: Option<&Repaired>,
     ) {
         let within = self.object().and_then(|object| object.item);
         if within.is_some_and(|list| !self.p.lists[list].own.has(&name)) {
@@ -154,23 +155,28 @@ impl ContractEngine {
                 self.lose_member(&name, QuarantineReason::Schema, error, None);
             }
             Some(Err(refusal)) => {
-                let Refusal { reason, error } =
-                    if repaired { refusal } else { located(refusal, bytes, self.at - bytes.len()) };
+                let Refusal { reason, error } = match repaired {
+                    Some(_) => refusal,
+                    None => located(refusal, bytes, start),
+                };
                 self.lose_member(&name, reason, error, field);
             }
             Some(Ok((value, coerced))) => {
-                let start = self.at - bytes.len().min(self.at);
-                for spot in coerced {
-                    let at = if repaired { self.at } else { start + spot };
-                    self.fix(Fix::Coercion, at);
-                }
+                let placed = |spot| repaired.map_or(spot, |done| place(&done.places, spot));
+                coerced.into_iter().for_each(|spot| self.fix(Fix::Coercion, start + placed(spot)));
+                let tape = (within.is_some() && !self.p.coercions.is_empty())
+                    .then(|| self.tape.moved(placed));
                 let Some(object) = self.object() else { return };
                 object.key = None;
                 object.latest = field;
-                object.repaired |= repaired;
+                object.repaired |= repaired.is_some();
                 object.saw(&name);
                 match field {
-                    _ if within.is_some() => object.values.push((name, value)),
+                    _ if within.is_some() => {
+                        let nth = object.values.len();
+                        object.places.extend(tape.map(|tape| MemberPlaces { nth, start, tape }));
+                        object.values.push((name, value));
+                    }
                     Some(field) => {
                         object.known += 1;
                         object.members.push((field, value));

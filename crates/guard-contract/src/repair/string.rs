@@ -26,6 +26,7 @@ impl Repairer<'_> {
         }
         self.at += open.len();
         self.out.push(b'"');
+        self.here();
         self.content(close.as_bytes(), other)?;
         self.out.push(b'"');
         if other { self.ended() } else { Ok(()) }

@@ -5,7 +5,7 @@ use super::hostile_texts;
 use guard_contract::Input;
 use guard_plan::json::Json;
 use guard_plan::plan::*;
-use guard_plan::report::{QuarantineReason, Report, State};
+use guard_plan::report::{Fix, QuarantineReason, Report, State};
 
 /// Returns a contract with sections that contain findings, at most two each, and with notes beside
 /// them.
@@ -244,4 +244,41 @@ fn an_item_that_waits_for_more_is_still_one() {
 #[test]
 fn a_key_that_is_no_text_may_still_be_cut() {
     check_with(&sections().checker(), b"{\"\":7\"\x83\"", &Input::none());
+}
+
+#[test]
+fn a_coercion_has_the_byte_of_its_value() {
+    let mut builder = sections();
+    let taken = |record, field| {
+        let forms = TakenForms { from: Some(CoercedForm::String), ..TakenForms::OWN };
+        Coercion { record, field, forms }
+    };
+    let named = |name: &str| {
+        let is = |def: &TypeDef| matches!(def, TypeDef::Record { name: own, .. } if own == name);
+        builder.plan.types.iter().position(is).expect("it is there") as TypeId
+    };
+    let (finding, section, note) = (named("Finding"), named("Section"), named("Note"));
+    builder.plan.coercions = vec![taken(finding, 0), taken(section, 0), taken(note, 0)];
+    for record in [section, note] {
+        if let TypeDef::Record { fields, .. } = &mut builder.plan.types[record as usize] {
+            fields[0].ty = INT;
+        }
+    }
+    // The values are all different, so that each is found in the text.
+    for text in [
+        r#"{"title": "t", "sections": [{"name": "11", "findings": [{"severity": "12", "text": ""}]}], "notes": [{"note": "13"}]}"#,
+        r#"{"title": "t", "sections": [{name: "11", "findings": [{"severity": "12", "text": ""}]}], "notes": [{note: '13'}]}"#,
+        r#"{"title": "t", "sections": [{name: “11”, "findings": [{severity: "12", "text": ""}, x]}], "notes": [{note: /* x */ “13”}]}"#,
+    ] {
+        let report = check(&builder.checker(), text);
+        let at: Vec<u64> = report
+            .repairs
+            .iter()
+            .filter(|repair| repair.fix == Fix::Coercion)
+            .map(|repair| repair.at)
+            .collect();
+        let expected =
+            ["11", "12", "13"].map(|value| text.find(value).expect("it is there") as u64);
+        assert_eq!(at, expected, "{text} {}", report.text());
+    }
 }
