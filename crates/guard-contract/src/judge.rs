@@ -7,7 +7,6 @@ use crate::coerce::MemberPlaces;
 use crate::fits::Fits;
 use crate::input::Input;
 use crate::keep::{KeptUnits, Rank, Refusal};
-use crate::lex::LexStop;
 use crate::shape::{List, PreparedContract};
 use crate::tape::{Tape, TapeNodeKind};
 use guard_plan::decode::{DecodeProblem, Decoder};
@@ -335,13 +334,11 @@ impl UnitJudge<'_> {
             let start = tape.nodes[*unit].start as usize;
             let mut own = Tape::default();
             // It was parsed before, as part of the item around it.
-            let read = match tape.nodes[*unit].kind {
-                TapeNodeKind::Object => own.read(raw.as_bytes()),
-                _ => Err(LexStop::Bad(0, "expected an object")),
-            };
-            let result = match read {
-                Ok(_) => self.unit(list, &own, raw.as_bytes()),
-                Err(_) => refuse(QuarantineReason::Schema, "expected an object"),
+            let is_object = tape.nodes[*unit].kind == TapeNodeKind::Object;
+            let result = if is_object && own.read(raw.as_bytes()).is_ok() {
+                self.unit(list, &own, raw.as_bytes())
+            } else {
+                refuse(QuarantineReason::Schema, "expected an object")
             };
             let at = (start, start + raw.len());
             let gone = match result {

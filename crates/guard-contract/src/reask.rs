@@ -68,7 +68,7 @@ fn unit(unit: &Quarantined) -> String {
     let raw = if unit.raw.is_empty() {
         String::new()
     } else {
-        format!("\n  {}", render::cut(&unit.raw, QUOTED).replace('\n', "\n  "))
+        format!("\n  {}", render::cut(&unit.raw, QUOTED))
     };
     format!("- `{}`, item {}{within}{line}: {}{raw}", unit.list, unit.index + 1, unit.error)
 }

@@ -157,24 +157,32 @@ impl SchemaWriter<'_> {
     /// Returns the schema of a type. A record is stored under its own name; any other type is
     /// inlined.
     fn named(&mut self, ty: TypeId, list: Option<usize>) -> Value {
-        let (name, def) = match self.def(ty) {
-            Some(def @ (TypeDef::Record { name, .. } | TypeDef::Union { name, .. })) => {
-                (name.clone(), def.clone())
+        let in_list = list.or(Some(usize::MAX));
+        match self.def(ty).cloned() {
+            Some(TypeDef::Record { name, fields }) => {
+                self.stored((ty, name), list, |writer| writer.object(&fields, in_list).into())
             }
-            _ => return self.ty(ty),
-        };
+            Some(TypeDef::Union { name, tag, cases }) => {
+                self.stored((ty, name), list, |writer| writer.union(&tag, &cases, in_list))
+            }
+            _ => self.ty(ty),
+        }
+    }
+
+    /// Stores the schema of a record or union once, and returns a reference to it.
+    fn stored(
+        &mut self,
+        (ty, name): (TypeId, String),
+        list: Option<usize>,
+        write: impl FnOnce(&mut Self) -> Value,
+    ) -> Value {
         let key = match list {
             Some(at) => format!("{name}.{at}"),
             None => format!("{name}.type{ty}"),
         };
         if !self.defs.contains_key(&key) {
             self.defs.insert(key.clone(), Value::Bool(false));
-            let list = list.or(Some(usize::MAX));
-            let mut object = match &def {
-                TypeDef::Record { fields, .. } => self.object(fields, list).into(),
-                TypeDef::Union { tag, cases, .. } => self.union(tag, cases, list),
-                _ => Value::Bool(false),
-            };
+            let mut object = write(self);
             object["title"] = name.into();
             self.defs.insert(key.clone(), object);
         }

@@ -56,25 +56,23 @@ pub(crate) fn read(p: &PreparedContract, text: &[u8], over: bool, input: &Input<
     }
     let mut tape = Tape::default();
     let found = locate(text, thought);
-    let read = found.as_ref().map(|found| value(text, found.at.clone(), &mut tape));
+    let found = found.map(|found| (value(text, found.at.clone(), &mut tape), found));
     let mut cut = thought == text.len() && thought > 0;
-    match (found, read) {
+    match found {
         _ if over => refused(
             &mut draft,
             QuarantineReason::Bounds,
             "the text is longer than the contract allows",
         ),
-        (None, _) => {
-            refused(&mut draft, QuarantineReason::Malformed, "the text is not one JSON value")
-        }
-        (Some(_), Some(Err(true)) | None) => {
+        None => refused(&mut draft, QuarantineReason::Malformed, "the text is not one JSON value"),
+        Some((Err(true), _)) => {
             cut = true;
             refused(&mut draft, QuarantineReason::Truncated, "the text ends within its value");
         }
-        (Some(_), Some(Err(false))) => {
+        Some((Err(false), _)) => {
             refused(&mut draft, QuarantineReason::Malformed, "the text is not one JSON value");
         }
-        (Some(found), Some(Ok(value))) => {
+        Some((Ok(value), found)) => {
             let start = found.at.start;
             marks.set(start, SpanKind::Envelope);
             marks.set(start + value.len, SpanKind::Text);

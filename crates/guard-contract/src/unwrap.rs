@@ -155,7 +155,7 @@ impl Unwrap {
     }
 
     pub fn locate(&self, at: &mut Extent, length: u64) {
-        if self.state != UnwrapState::Plain && !self.steps.is_empty() {
+        if !self.steps.is_empty() {
             (at.start, at.end) = (self.outer(at.start, length), self.outer(at.end, length));
         }
     }

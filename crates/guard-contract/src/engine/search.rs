@@ -147,27 +147,21 @@ impl ContractEngine {
                 b'{' | b'"' | b']' => self.place(t, bytes, i),
                 _ => PositionClass::Nothing,
             };
-            let found = match (found, byte) {
+            let counts = match (found, byte) {
                 (PositionClass::Nothing, b'{' | b'[' | b'}' | b']') => self.counts(t, bytes, i),
-                (PositionClass::Nothing, _) => Ok(true),
-                (PositionClass::More, _) => Err(PositionClass::More),
-                (found, _) => Err(found),
-            };
-            match found {
-                Ok(counts) => {
-                    let Phase::Search(search) = &mut self.phase else { return false };
-                    search.pass(*byte, counts);
-                }
-                Err(PositionClass::Nothing) => {}
-                Err(PositionClass::More) => {
-                    self.wait();
-                    return false;
-                }
-                Err(PositionClass::Here(next)) => {
+                (PositionClass::Nothing, _) => Some(true),
+                (PositionClass::More, _) => None,
+                (PositionClass::Here(next), _) => {
                     self.go_on(t, next, from + i);
                     return true;
                 }
-            }
+            };
+            let Some(counts) = counts else {
+                self.wait();
+                return false;
+            };
+            let Phase::Search(search) = &mut self.phase else { return false };
+            search.pass(*byte, counts);
         }
         self.wait();
         if t.w.end {
@@ -181,37 +175,37 @@ impl ContractEngine {
 
     /// Returns true if a bracket opens or closes a value, rather than being there by mistake. An
     /// opening bracket counts if a key or value follows. A closing bracket that closes the last level
-    /// counts if more of the same may follow.
-    fn counts(&self, t: &StepInput<'_>, bytes: &[u8], at: usize) -> Result<bool, PositionClass> {
-        let Phase::Search(search) = &self.phase else { return Ok(true) };
+    /// counts if more of the same may follow. `None` if more text is needed.
+    fn counts(&self, t: &StepInput<'_>, bytes: &[u8], at: usize) -> Option<bool> {
+        let Phase::Search(search) = &self.phase else { return Some(true) };
         let next = blanks(bytes, at + 1);
         let Some(byte) = bytes.get(next) else {
-            return if t.w.end { Ok(true) } else { Err(PositionClass::More) };
+            return t.w.end.then_some(true);
         };
         let mut open = search.here();
         match bytes[at] {
-            b'{' => return Ok(!matches!(byte, b',' | b':' | b'{' | b'[' | b']')),
-            b'[' => return Ok(!matches!(byte, b',' | b':' | b'}')),
+            b'{' => return Some(!matches!(byte, b',' | b':' | b'{' | b'[' | b']')),
+            b'[' => return Some(!matches!(byte, b',' | b':' | b'}')),
             bracket => open.close(bracket == b'}', search.nested()),
         }
         if open.depth > 0 {
-            return Ok(matches!(byte, b',' | b'}' | b']'));
+            return Some(matches!(byte, b',' | b'}' | b']'));
         }
         // The value that ends here is on the stack around the search, or is the unit itself.
         let around = self.stack.len() as i32 - 1 + open.depth;
         let list = match usize::try_from(around).ok().and_then(|at| self.stack.get(at)) {
             Some(PartialValue::List(_)) => true,
             Some(PartialValue::Object(_)) => false,
-            None => return Ok(false),
+            None => return Some(false),
         };
         let comma = *byte == b',';
         let first = bytes.get(blanks(bytes, next + 1));
         match (list, comma) {
-            (_, true) if first.is_none() && !t.w.end => Err(PositionClass::More),
-            (true, true) => Ok(first == Some(&b'{')),
-            (true, false) => Ok(*byte == b']'),
-            (false, true) => Ok(first == Some(&b'"')),
-            (false, false) => Ok(*byte == b'}'),
+            (_, true) if first.is_none() && !t.w.end => None,
+            (true, true) => Some(first == Some(&b'{')),
+            (true, false) => Some(*byte == b']'),
+            (false, true) => Some(first == Some(&b'"')),
+            (false, false) => Some(*byte == b'}'),
         }
     }
 

@@ -8,12 +8,11 @@ use guard_plan::plan::Root;
 
 /// The position where reading continues.
 pub(super) enum Next {
-    /// An item of the list at this position on the stack, or of this list if the stack's object
-    /// holds none yet.
+    /// An item of the list at this position on the stack.
     Item(usize),
     /// A member of the object at this position on the stack.
     Member(usize),
-    /// An item of a list that is not open, in the object at this position.
+    /// An item of a list that is not open, in the object at this position. Contains the list.
     Lost(usize, usize),
     /// The end of the innermost list.
     ListEnd,
