@@ -46,7 +46,7 @@ pub(crate) fn opening(bytes: &[u8], brace: usize) -> Result<usize, ()> {
             Err(_) => return Ok(blanks(bytes, brace + 1)),
         }
         if comma || near.get(at) != Some(&b',') {
-            // Long whitespace is skipped here, as everywhere.
+            // The rest of the whitespace may be longer than a short comment.
             return Ok(blanks(bytes, at));
         }
         (comma, at) = (true, at + 1);
