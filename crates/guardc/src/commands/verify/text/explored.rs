@@ -2,9 +2,10 @@
 
 use super::TextPage;
 use crate::term::count;
-use guard_compiler::explore::{Rule, RuleKind};
+use guard_compiler::explore::{Exploration, Rule, RuleKind};
 use guard_compiler::verify::Pair;
 use guard_plan::words::rules::code;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 impl TextPage<'_> {
@@ -14,6 +15,35 @@ impl TextPage<'_> {
         let is_own = |pair: &&Pair| self.invariant_name(pair.invariant) == rule.owner;
         rule.kind == RuleKind::Invariant
             && self.verification.pairs.iter().filter(is_own).all(|pair| pair.status.is_proved())
+    }
+
+    /// Writes which rules fired. Returns true if all of them did.
+    fn rules(&self, explored: &Exploration, out: &mut String) -> bool {
+        let asked = explored.rules.iter().filter(|(rule, _)| !self.is_proved(rule));
+        let (fired, silent): (Vec<_>, Vec<_>) = asked.partition(|(_, session)| session.is_some());
+        let (fired, all) = (fired.len(), fired.len() + silent.len());
+        let fires = if explored.exhausted || fired == all { "can fire" } else { "fired" };
+        let _ = writeln!(out, "  {fired} of {} {fires}", count(all, "rule"));
+        let absence = |kind| match kind {
+            // Failed calls also use budgets and limits, and not all of them were tried.
+            RuleKind::Budget | RuleKind::Limit if explored.exhausted => {
+                "not seen where calls succeed".to_owned()
+            }
+            // States are not told apart by what feedback asks, so its sessions were not all tried.
+            RuleKind::Feedback if explored.exhausted => {
+                "not seen, and not searched for in full".to_owned()
+            }
+            _ => explored.absence(),
+        };
+        let mut absent: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (rule, _) in silent {
+            let words = format!("{} {}", rule.owner, code(&rule.text));
+            absent.entry(absence(rule.kind)).or_default().push(words);
+        }
+        for (said, rules) in absent {
+            let _ = writeln!(out, "  {said}: {}", listed(&rules));
+        }
+        fired == all
     }
 
     pub(super) fn happens(&self, out: &mut String) {
@@ -56,38 +86,7 @@ impl TextPage<'_> {
                 listed(&never)
             ),
         };
-        let quiet = explored
-            .rules
-            .iter()
-            .filter(|(rule, session)| session.is_none() && !self.is_proved(rule))
-            .map(|(rule, _)| (rule.kind, format!("{} {}", rule.owner, code(&rule.text))));
-        // Failed calls also use budgets and limits, and not all of them were tried.
-        let used_up = |kind: RuleKind| matches!(kind, RuleKind::Budget | RuleKind::Limit);
-        let (unseen, quiet): (Vec<_>, Vec<_>) =
-            quiet.partition(|(kind, _)| explored.exhausted && used_up(*kind));
-        // States are not told apart by what feedback asks, so its sessions were not all tried.
-        let (unheard, quiet): (Vec<_>, Vec<_>) = quiet
-            .into_iter()
-            .partition(|(kind, _)| explored.exhausted && *kind == RuleKind::Feedback);
-        let words = |rules: Vec<(RuleKind, String)>| -> Vec<String> {
-            rules.into_iter().map(|(_, words)| words).collect()
-        };
-        let unseen = words(unseen);
-        let unheard = words(unheard);
-        let quiet = words(quiet);
-        let all = explored.rules.iter().filter(|(rule, _)| !self.is_proved(rule)).count();
-        let fire = all - quiet.len() - unseen.len() - unheard.len();
-        let fires = if explored.exhausted || fire == all { "can fire" } else { "fired" };
-        let _ = writeln!(out, "  {fire} of {} {fires}", count(all, "rule"));
-        if !unseen.is_empty() {
-            let _ = writeln!(out, "  not seen where calls succeed: {}", listed(&unseen));
-        }
-        if !unheard.is_empty() {
-            let _ = writeln!(out, "  not seen, and not searched for in full: {}", listed(&unheard));
-        }
-        if !quiet.is_empty() {
-            let _ = writeln!(out, "  {}: {}", explored.absence(), listed(&quiet));
-        }
+        let all_fired = self.rules(explored, out);
         for (goal, session) in program.goals.iter().zip(&explored.goals) {
             let _ = match session {
                 Some(session) => {
@@ -103,7 +102,7 @@ impl TextPage<'_> {
             };
         }
         let is_missing = |found: &[Option<_>]| found.iter().any(Option::is_none);
-        let open = !quiet.is_empty() || !never.is_empty() || is_missing(&explored.goals);
+        let open = !all_fired || !never.is_empty() || is_missing(&explored.goals);
         if open && !explored.exhausted {
             let hint = "`--states N` looks further, and each `test` is where a search begins";
             let _ = writeln!(out, "  {hint}");
