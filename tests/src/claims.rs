@@ -1,8 +1,8 @@
 //! Laws of what is claimed to be proved, case by case: what deliberate bugs are held against, and tests run without any.
 
 use crate::{
-    bounded, claimed, compiled, differential, disproofs, exhausted, kernel, small, steps, walks,
-    written,
+    bounded, claimed, compiled, differential, disproofs, exhausted, kernel, loads, small, steps,
+    walks, written,
 };
 use guard_compiler::CompilerOutput;
 use guard_compiler::verify::{ObligationStatus, Pair, Verification, Width, verify, verify_at};
@@ -149,11 +149,6 @@ fn withstands(n: u64) -> Option<Result<(), String>> {
 fn guard(n: u64) -> Option<CompilerOutput> {
     let rng = &mut Rng::new(n / 2);
     if n.is_multiple_of(2) { compiled(&walks::source(rng)) } else { compiled(&small::source(rng)) }
-}
-
-/// Loads a plan with its proofs into a kernel.
-pub(crate) fn loads(plan: &Plan, output: &CompilerOutput) -> Result<(), String> {
-    kernel(plan, output).map(drop)
 }
 
 fn accepted(n: u64) -> Option<Result<(), String>> {

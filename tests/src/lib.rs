@@ -39,6 +39,15 @@ pub fn kernel(plan: &Plan, output: &CompilerOutput) -> Result<Kernel, String> {
     Kernel::new(loaded.map_err(|error| error.to_string())?).map_err(|error| error.to_string())
 }
 
+/// Loads a plan with its proofs into a kernel.
+///
+/// # Errors
+///
+/// Those of [`kernel`].
+pub fn loads(plan: &Plan, output: &CompilerOutput) -> Result<(), String> {
+    kernel(plan, output).map(drop)
+}
+
 /// The answers of a solver to a script, one a line; `solver` is its command line.
 ///
 /// # Errors

@@ -1,7 +1,6 @@
 //! Claims about guards that are written down in `suite/proofs`, and plans that were changed after their proofs were found.
 
-use crate::claims::loads;
-use crate::compiled;
+use crate::{compiled, loads};
 use guard_plan::plan::{Expr, Node, Plan, Tool, Touch, VarId};
 
 /// Guards of which `t` breaks `i`, or the type of `o`.

@@ -1,7 +1,7 @@
 //! The terminal: colours, and writing without panics.
 
 use crate::failure::Failure;
-use crate::report::visible;
+use guard_sdk::diagnostics::visible;
 use std::io::{self, IsTerminal, Write};
 
 /// The use of colour.

@@ -1,10 +1,15 @@
-//! Check of cycles within a crate: at most three of its files import one another.
+//! Check of cycles within a crate: at most three of its files import one another, and
+//! `docs/architecture.md` lists each cycle with its reason.
 //!
 //! A module and the modules within it count as one place: imports between them are passed over. A name that a module imports from
 //! another one and hands on is an import of that other module. Test modules are not looked at.
 
 use super::{Repo, TidyFindings};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The page that lists the cycles, and the heading above its table.
+const PAGE: &str = "docs/architecture.md";
+const HEADING: &str = "### Remaining import cycles\n";
 
 /// The maximum number of files of a cycle.
 const MAX_FILES: usize = 3;
@@ -27,17 +32,52 @@ pub fn check(repo: &Repo, found: &mut TidyFindings) {
         let imports = imports(&place, &repo.text(name));
         crates.entry(base).or_default().insert(place, (name.to_owned(), imports));
     }
-    for modules in crates.values() {
+    let page = repo.text(PAGE);
+    let mut listed = listed(&page);
+    for (base, modules) in &crates {
         let edges = edges(modules);
-        for cycle in cycles(&edges).into_iter().filter(|cycle| cycle.len() > MAX_FILES) {
-            let files: Vec<&str> = cycle.iter().map(|place| &*modules[*place].0).collect();
-            found.problem(format!(
-                "{} files import one another: {}",
-                files.len(),
-                files.join(", ")
-            ));
+        for cycle in cycles(&edges).into_iter().filter(|cycle| cycle.len() > 1) {
+            let row = row(base, &cycle);
+            if !listed.remove(&*row) {
+                found.problem(format!("{PAGE}: its list of import cycles lacks `{row} REASON |`"));
+            }
+            if cycle.len() > MAX_FILES {
+                let files: Vec<&str> = cycle.iter().map(|place| &*modules[*place].0).collect();
+                let files = files.join(", ");
+                found.problem(format!("{} files import one another: {files}", cycle.len()));
+            }
         }
     }
+    for row in listed {
+        found.problem(format!("{PAGE}: `{row}` is listed as an import cycle, and is none"));
+    }
+}
+
+/// Returns the rows of the table of cycles, without their reasons.
+fn listed(page: &str) -> BTreeSet<&str> {
+    let table = page.split_once(HEADING).map_or("", |(_, below)| below);
+    let table = table.split("\n#").next().unwrap_or_default();
+    let rows = table.lines().filter(|line| line.starts_with("| `"));
+    rows.filter_map(|line| {
+        let reason = line.trim_end().trim_end_matches('|').rfind('|')?;
+        Some(line[..=reason].trim_end())
+    })
+    .collect()
+}
+
+/// Returns the row of a cycle: the crate's folder, and the files. The folder that they share is named
+/// once.
+fn row(base: &str, cycle: &BTreeSet<&ModulePath>) -> String {
+    let folder = base.trim_start_matches("crates/");
+    let shared = cycle.first().map_or(0, |first| {
+        let common = |len: &usize| cycle.iter().all(|place| place.starts_with(&first[..*len]));
+        (0..first.len()).rev().find(common).unwrap_or(0)
+    });
+    let files = cycle.iter().enumerate().map(|(nth, place)| {
+        let from = if nth == 0 { 0 } else { shared.min(place.len().saturating_sub(1)) };
+        format!("`{}`", place[from..].join("/"))
+    });
+    format!("| `{folder}` | {} |", files.collect::<Vec<_>>().join(", "))
 }
 
 /// Returns the module of a file, by its path under `src`.

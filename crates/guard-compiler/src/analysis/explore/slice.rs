@@ -3,7 +3,6 @@
 //! Taken backwards: a tool needs those it requires or asks of, those that write what it reads, and what these need.
 
 use super::rules::{self, Rule, RuleKind};
-use super::state_key::reads_state;
 use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, FactId, Program, ServedOp, Tool, ToolId, VarId,
 };
@@ -224,4 +223,9 @@ pub(crate) fn exprs_of<'p>(clause: &'p ClauseKind, visit: &mut dyn FnMut(&'p Exp
         ClauseKind::Deny { condition, .. } => visit(condition),
         other => crate::lower::clause_exprs(other, visit),
     }
+}
+
+/// Returns true if the value of an expression depends on more than the arguments of the call.
+pub(super) fn reads_state(e: &Expr) -> bool {
+    e.any(&mut |part| matches!(part.kind, K::State(_) | K::Row(..) | K::LastResult(_)))
 }

@@ -5,7 +5,7 @@
 //! more of any of these than the other, whatever the other may do it may do as well.
 
 use super::rules::each_condition;
-use super::slice::Slice;
+use super::slice::{Slice, reads_state};
 use crate::analysis::reference::ReferenceSession;
 use crate::hir::{
     Clause, ClauseKind, Expr, ExprKind as K, FactId, Program, Requirement, Tool, ToolId,
@@ -444,11 +444,6 @@ impl<'p> Questions<'p> {
         }
         spent
     }
-}
-
-/// Returns true if the value of an expression depends on more than the arguments of the call.
-pub(super) fn reads_state(e: &Expr) -> bool {
-    e.any(&mut |part| matches!(part.kind, K::State(_) | K::Row(..) | K::LastResult(_)))
 }
 
 /// Returns true if the first session has spent no more of any resource than the second.
