@@ -11,8 +11,8 @@ use crate::decide;
 use crate::eval::context::{Context, DecisionResources};
 use crate::evaluate::foreign;
 use crate::reason::FoundReasons;
-use crate::session::SessionState;
 use crate::session::flight::PendingWrites;
+use crate::session::{SessionState, UnusedApproval};
 use crate::stage::{
     DecidedCall, approvals, budgets, conflicts, effects, limits, requirements, rules,
 };
@@ -21,7 +21,7 @@ use crate::world::{World, WorldAnswers};
 use guard_plan::key;
 use guard_plan::plan::{Expr, Millis, Requirement, Tool, ToolId, UnitId, VarId};
 use guard_plan::value::{Fault, Value};
-use guard_plan::verdict::{Code, Verdict};
+use guard_plan::verdict::{Code, Reason, Verdict};
 use unchosen::Unchosen;
 
 /// A session at a given time, and the world, which is asked each question at most once. The steps
@@ -166,16 +166,12 @@ impl<'h> Hypothesis<'h> {
     }
 
     /// Returns the verdict of the stages on a call, ignoring a halt. If the arguments are not
-    /// chosen, an approval of any call of the tool counts.
+    /// chosen, the approvals of the call of this tool that has most of them count.
     pub fn verdict(&self, call: &HypotheticalCall<'_>) -> Verdict {
         self.read(call.args.unwrap_or_default(), |cx| {
             let mut findings = judged(cx, call.stages());
-            let approved = |grant: &crate::session::UnusedApproval| {
-                grant.tool == call.id && grant.expires > cx.now
-            };
-            if call.args.is_none() && cx.session.approvals.iter().any(approved) {
-                let asks = |code| matches!(code, Code::Approval | Code::Gated);
-                findings.reasons.retain(|reason| !asks(reason.code));
+            if call.args.is_none() {
+                leave_out_approved(cx, call, &mut findings.reasons);
             }
             findings.verdict(cx.compiled.plan().shadow)
         })
@@ -198,6 +194,34 @@ impl<'h> Hypothesis<'h> {
         let args: Vec<Val<'_>> = args.iter().map(Val::from_value).collect();
         let context = Context::new(self.compiled, self.session, &self.decision, &self.answers);
         read(&Context { now: self.now, args: &args, ..context })
+    }
+}
+
+/// Leaves out the reasons that the approvals of one call answer: of the call that lacks fewest. Roles
+/// that approved different calls do not count together.
+fn leave_out_approved(cx: &Context<'_>, call: &HypotheticalCall<'_>, reasons: &mut Vec<Reason>) {
+    let rules = &call.tool().approvals;
+    let is_fresh = |grant: &UnusedApproval| {
+        let mut rules = rules.iter().filter(|rule| rule.role == *grant.role);
+        rules.all(|rule| rule.within.is_none_or(|age| cx.now.saturating_sub(grant.given) <= age))
+    };
+    let answers = |grant: &UnusedApproval, reason: &Reason| match reason.code {
+        Code::Gated => true,
+        Code::Approval => is_fresh(grant) && reason.needs.iter().all(|role| **role == *grant.role),
+        _ => false,
+    };
+    let live = || {
+        let approvals = cx.session.approvals.iter();
+        approvals.filter(|grant| grant.tool == call.id && grant.expires > cx.now)
+    };
+    let open = |approved: &UnusedApproval| -> Vec<Reason> {
+        let answered = |reason: &&Reason| {
+            live().any(|grant| grant.key == approved.key && answers(grant, reason))
+        };
+        reasons.iter().filter(|reason| !answered(reason)).cloned().collect()
+    };
+    if let Some(fewest) = live().map(open).min_by_key(Vec::len) {
+        *reasons = fewest;
     }
 }
 

@@ -101,8 +101,7 @@ fn close(margin: i128, scale: i128) -> i64 {
     if margin >= scale {
         return 0;
     }
-    let part = margin * i128::from(ONE) / scale;
-    ONE - i64::try_from(part).unwrap_or(ONE)
+    ONE - fixed::quotient(margin, scale)
 }
 
 fn of_invariant(cx: &Supposition<'_, '_>, id: InvariantId) -> i64 {

@@ -20,11 +20,15 @@ impl<'k> Goals<'k> {
     /// Evaluates the goals now.
     pub fn now(scene: &AdviceScene<'k>, world: &mut Remembered<'_>) -> Goals<'k> {
         let goals = scene.plan.goals.as_slice();
-        let holds: Vec<Vec<bool>> = scene.read(world, |hypothesis| {
-            let now = Supposition { scene, hypothesis, assumed: Assumed::default() };
-            let holds = |(_, expr): &(String, Expr)| now.holds(expr);
-            goals.iter().map(|goal| goal.conditions.iter().map(holds).collect()).collect()
-        });
+        // Each condition has the steps of a decision for itself: otherwise a long one would make those
+        // after it fail.
+        let mut holds = |(_, expr): &(String, Expr)| {
+            scene.read(world, |hypothesis| {
+                Supposition { scene, hypothesis, assumed: Assumed::default() }.holds(expr)
+            })
+        };
+        let mut holds_all = |goal: &Goal| goal.conditions.iter().map(&mut holds).collect();
+        let holds: Vec<Vec<bool>> = goals.iter().map(&mut holds_all).collect();
         let overall = overall(
             holds.iter().map(|conditions| part(conditions.iter().map(|holds| halves(*holds)))),
         );

@@ -39,12 +39,22 @@ fn hidden(kernel: &Kernel, tool: &str, args: &Json) -> Json {
 
 /// Returns the result for the reasoner; empty if it may contain secrets.
 pub(super) fn result(kernel: &Kernel, tool: &str, result: &Json) -> Option<String> {
+    let text = || format!(": {}", render::cut(&result.to_string(), MAX_WORDS));
+    (!knows_secrets(kernel, tool)).then(text)
+}
+
+/// Returns the reason why a call failed, for the reasoner and the report. The text of a tool that
+/// may know secrets is withheld.
+pub(super) fn failure(kernel: &Kernel, tool: &str, why: &str) -> String {
+    if knows_secrets(kernel, tool) { "its text may have secrets".into() } else { cut(why) }
+}
+
+/// Returns true if a tool gets or returns secrets: it may repeat them in any text.
+fn knows_secrets(kernel: &Kernel, tool: &str) -> bool {
     let plan = kernel.plan();
-    // A tool that gets a secret may repeat it in its result.
-    let secrets = kernel.tool(tool).is_some_and(|id| {
+    kernel.tool(tool).is_some_and(|id| {
         let tool = &plan.tools[id as usize];
         tool.params.iter().any(|param| is_secret(&plan.types, param))
             || tool.returns.is_some_and(|ty| holds_secrets(&plan.types, ty))
-    });
-    (!secrets).then(|| format!(": {}", render::cut(&result.to_string(), MAX_WORDS)))
+    })
 }

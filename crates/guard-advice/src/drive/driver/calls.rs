@@ -97,8 +97,9 @@ impl Driver<'_, '_> {
             ToolOutcome::Failure(why) => {
                 self.held = false;
                 self.progress.failed(self.changed());
+                let why = report::failure(self.session.kernel(), &call.tool, why);
                 self.tell(call, &format!("failed: {why}"));
-                round.outcome = RoundOutcome::Failed(report::cut(why));
+                round.outcome = RoundOutcome::Failed(why);
             }
         }
         Ok(())
