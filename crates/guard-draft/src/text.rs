@@ -33,6 +33,9 @@ const ITEM_WORDS: [&str; 22] = [
     "statement",
 ];
 
+/// Names of parameters that have another meaning in a rule.
+pub(crate) const UNSAYABLE: [&str; 2] = ["null", "each"];
+
 /// The maximum length of a line of documentation, in characters.
 const MAX_DOC: usize = 110;
 

@@ -2,8 +2,9 @@
 
 use super::seen::{Choices, TextsSeen, ValuesSeen};
 use super::types::text_type;
-use crate::text::quoted;
+use crate::text::{UNSAYABLE, quoted};
 use guard_plan::decimal;
+use guard_plan::value::DECIMAL_ONE;
 use std::collections::BTreeSet;
 
 /// The maximum number of texts in an allow-list.
@@ -13,8 +14,8 @@ const MAX_PROGRAMS: usize = 40;
 /// The minimum average number of observations of each text in an allow-list.
 const REPEATED: u64 = 3;
 
-/// Names with another meaning in a rule.
-const UNSAYABLE: [&str; 2] = ["null", "each"];
+/// The maximum bound that is written. A number of more digits may be one of an account or a card.
+const MAX_BOUND: u64 = 99_999;
 
 /// A parameter with its observations.
 pub(super) struct ParamRules<'r> {
@@ -42,11 +43,12 @@ impl ParamRules<'_> {
         let texts = &values.texts;
         match self.ty {
             "int" if !is_number_of_thing(name) => {
-                let range = values.int_range.map(|(low, high)| (low.to_string(), high.to_string()));
+                let range = short(values.int_range, 1);
+                let range = range.map(|(low, high)| (low.to_string(), high.to_string()));
                 self.range(range).into_iter().collect()
             }
             "decimal" => {
-                let range = values.range;
+                let range = short(values.range, DECIMAL_ONE);
                 let range = range.map(|(low, high)| (decimal::format(low), decimal::format(high)));
                 self.range(range).into_iter().collect()
             }
@@ -116,6 +118,12 @@ impl ParamRules<'_> {
     }
 }
 
+/// Returns the bounds if neither looks like a long number.
+fn short(range: Option<(i64, i64)>, one: i64) -> Option<(i64, i64)> {
+    let is_short = |bound: i64| (bound / one).unsigned_abs() <= MAX_BOUND;
+    range.filter(|(low, high)| is_short(*low) && is_short(*high))
+}
+
 /// Returns true if a parameter of this name is an identifying number rather than a count, so that
 /// its range has no meaning.
 fn is_number_of_thing(name: &str) -> bool {
@@ -124,4 +132,19 @@ fn is_number_of_thing(name: &str) -> bool {
 
 fn literals(texts: &BTreeSet<String>) -> String {
     texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DECIMAL_ONE, short};
+
+    #[test]
+    fn long_numbers_are_no_bounds() {
+        assert_eq!(short(Some((-5, 99_999)), 1), Some((-5, 99_999)));
+        assert_eq!(short(Some((5, 100_000)), 1), None);
+        assert_eq!(short(Some((-4_111_111, 5)), 1), None);
+        let most = 99_999 * DECIMAL_ONE;
+        assert_eq!(short(Some((0, most)), DECIMAL_ONE), Some((0, most)));
+        assert_eq!(short(Some((0, most + DECIMAL_ONE)), DECIMAL_ONE), None);
+    }
 }
