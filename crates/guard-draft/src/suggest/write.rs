@@ -3,7 +3,7 @@
 use super::rules::ParamRules;
 use super::types::TypeWriter;
 use super::{SessionObserver, Suggestion, ToolSeen};
-use crate::text::{ToolDraft, guard_name, tool_name};
+use crate::text::{ToolDraft, UNSAYABLE, guard_name, tool_name};
 use guard_plan::words::count;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -19,14 +19,19 @@ pub(super) fn suggestion(seen: &SessionObserver, name: &str, min_support: u64) -
         writer.order.iter().map(|tool| writer.tool(*tool, &mut type_names)).collect();
     let tools = drafts.len();
     let rules = drafts.iter().map(|(_, rules)| rules).sum();
+    let basis = if min_support == u64::MAX {
+        "It has types only, and no rules.".to_owned()
+    } else {
+        let least = count(min_support, "observation");
+        format!("Each rule held in every session; it rests on at least {least}.")
+    };
     let mut text = format!(
         "//! A first guard, suggested by {} with {}. Its types are those of the calls.\n\
-         //! Each rule held in every session; it rests on at least {}.\n\
+         //! {basis}\n\
          //! It knows nothing of what the sessions did not show: read it before you use it.\n\
          guard {}\n",
         count(seen.sessions, "session"),
         count(seen.calls, "allowed call"),
-        count(min_support, "observation"),
         guard_name(name)
     );
     for (draft, _) in &drafts {
@@ -149,7 +154,8 @@ impl<'w> GuardWriter<'w> {
             Some((low, high)) => low != high,
             None => values.texts.values.vary(),
         });
-        fits && varies && values.is_some_and(|values| !values.is_secret(param))
+        let sayable = !UNSAYABLE.contains(&param);
+        fits && sayable && varies && values.is_some_and(|values| !values.is_secret(param))
     }
 }
 
