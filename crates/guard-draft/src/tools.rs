@@ -121,4 +121,18 @@ mod tests {
         }
         assert!(text.starts_with("guard my_server\n"), "{text}");
     }
+
+    fn drafted(tool: &str) -> String {
+        guard_text("x", &[Json::parse(tool).unwrap()], &|_| true)
+    }
+
+    #[test]
+    fn a_type_beside_a_reference_restricts_it() {
+        let text = drafted(
+            r##"{"name": "t", "inputSchema": {"properties": {"n": {"$ref": "#/$defs/N", "type": "integer"},
+            "s": {"$ref": "#/$defs/S", "type": "string"}, "k": {"type": "integer", "allOf": [{"$ref": "#/$defs/N"}]}},
+            "required": ["n", "s", "k"], "$defs": {"N": {"type": "number"}, "S": {"type": ["string", "null"]}}}}"##,
+        );
+        assert!(text.contains("tool t(n: int, s: string, k: int)"), "{text}");
+    }
 }

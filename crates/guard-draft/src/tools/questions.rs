@@ -1,6 +1,8 @@
 //! Questions about a single JSON Schema.
 
+use super::merge::is_told;
 use guard_plan::json::Json;
+use std::collections::BTreeMap;
 
 /// The maximum number of members of a record.
 pub(super) const MAX_MEMBERS: usize = 1_000;
@@ -68,4 +70,33 @@ pub(crate) fn is_required(schema: &Json, name: &str) -> bool {
 
 pub(super) fn description(schema: &Json) -> &str {
     schema.get("description").and_then(Json::as_str).unwrap_or_default()
+}
+
+/// Returns the schema that a `$ref` names: a shared one, or one in the same document.
+pub(super) fn resolve<'s>(
+    components: &'s BTreeMap<String, Json>,
+    root: &'s Json,
+    reference: &str,
+) -> Option<&'s Json> {
+    if let Some(shared) = components.get(reference) {
+        return Some(shared);
+    }
+    let mut target = root;
+    for part in reference.strip_prefix("#/")?.split('/') {
+        target = target.get(&part.replace("~1", "/").replace("~0", "~"))?;
+    }
+    Some(target)
+}
+
+/// Returns the reference if the schema is only a reference: a `$ref`, or an `allOf` of one, with
+/// nothing but descriptions beside it.
+pub(super) fn alias(schema: &Json) -> Option<&str> {
+    let Json::Object(members) = schema else { return None };
+    let restricts = |name: &str| name == "type" || is_told(name);
+    let told = |key: &str| members.iter().any(|(name, _)| **name != *key && restricts(name));
+    match (schema.get("$ref"), schema.get("allOf")) {
+        (Some(Json::String(reference)), None) if !told("$ref") => Some(reference),
+        (None, Some(Json::Array(parts))) if parts.len() == 1 && !told("allOf") => alias(&parts[0]),
+        _ => None,
+    }
 }

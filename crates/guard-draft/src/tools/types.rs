@@ -3,8 +3,8 @@
 
 use super::merge::{SILENT, is_told, merged};
 use super::questions::{
-    MAX_MEMBERS, allows_null, description, has_more_members, is_object, is_required, members,
-    others,
+    MAX_MEMBERS, alias, allows_null, description, has_more_members, is_object, is_required,
+    members, others, resolve,
 };
 use crate::text::{documentation, type_name};
 use guard_plan::json::Json;
@@ -439,34 +439,6 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
                 self.notes.push(format!("{path}: {name} {text}{says}"));
             }
         }
-    }
-}
-
-/// Returns the schema that a `$ref` names: a shared one, or one in the same document.
-fn resolve<'s>(
-    components: &'s BTreeMap<String, Json>,
-    root: &'s Json,
-    reference: &str,
-) -> Option<&'s Json> {
-    if let Some(shared) = components.get(reference) {
-        return Some(shared);
-    }
-    let mut target = root;
-    for part in reference.strip_prefix("#/")?.split('/') {
-        target = target.get(&part.replace("~1", "/").replace("~0", "~"))?;
-    }
-    Some(target)
-}
-
-/// Returns the reference if the schema is only a reference: a `$ref`, or an `allOf` of one, with
-/// nothing but descriptions beside it.
-fn alias(schema: &Json) -> Option<&str> {
-    let Json::Object(members) = schema else { return None };
-    let told = |key: &str| members.iter().any(|(name, _)| **name != *key && is_told(name));
-    match (schema.get("$ref"), schema.get("allOf")) {
-        (Some(Json::String(reference)), None) if !told("$ref") => Some(reference),
-        (None, Some(Json::Array(parts))) if parts.len() == 1 && !told("allOf") => alias(&parts[0]),
-        _ => None,
     }
 }
 
