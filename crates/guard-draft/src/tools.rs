@@ -8,7 +8,7 @@ mod questions;
 mod scalars;
 mod types;
 
-use crate::text::{ToolDraft, guard_name, quoted, tool_name};
+use crate::text::{ToolDraft, guard_name, one_line, quoted, tool_name};
 use guard_plan::json::Json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -50,6 +50,11 @@ pub(crate) fn declaration(
 ) -> String {
     let text = |name: &str| definition.get(name).and_then(Json::as_str).unwrap_or_default();
     let wire = text("name");
+    if one_line(wire) != wire {
+        // A string of the language cannot hold the name, and another name is another tool.
+        let shown = wire.escape_default();
+        return format!("// The tool \"{shown}\" is left out: a guard cannot write its name.\n");
+    }
     let name = tool_name(wire, &mut scope.tools);
     let empty = Json::Object(Vec::new());
     let input = definition.get("inputSchema").unwrap_or(&empty);
@@ -134,5 +139,42 @@ mod tests {
             "required": ["n", "s", "k"], "$defs": {"N": {"type": "number"}, "S": {"type": ["string", "null"]}}}}"##,
         );
         assert!(text.contains("tool t(n: int, s: string, k: int)"), "{text}");
+    }
+
+    #[test]
+    fn least_lengths_of_options_and_of_names_that_no_rule_can_use() {
+        let text = drafted(
+            r#"{"name": "t", "inputSchema": {"properties": {"a": {"type": ["array", "null"], "minItems": 1},
+            "b": {"type": "string", "nullable": true, "minLength": 2}, "c": {"type": "string", "minLength": 3},
+            "null": {"type": "string", "minLength": 4}}, "required": ["a", "b", "c", "null"]}}"#,
+        );
+        assert!(text.contains("  deny when a is some and len(a) < 1 because"), "{text}");
+        assert!(text.contains("  deny when b is some and len(b) < 2 because"), "{text}");
+        assert!(text.contains("  deny when len(c) < 3 because"), "{text}");
+        assert!(text.contains("// null: minLength 4 is not checked\n"), "{text}");
+        assert!(!text.contains("len(null)"), "{text}");
+    }
+
+    #[test]
+    fn lengths_that_no_type_can_state_are_noted() {
+        let text = drafted(
+            r#"{"name": "t", "inputSchema": {"properties": {"a": {"type": "string", "maxLength": 4294967296},
+            "b": {"type": "array", "maxItems": 4294967296}, "c": {"type": "string", "maxLength": 4294967295}},
+            "required": ["a", "b", "c"]}}"#,
+        );
+        assert!(text.contains("// a: maxLength 4294967296 is not checked\n"), "{text}");
+        assert!(text.contains("// b: maxItems 4294967296 is not checked\n"), "{text}");
+        assert!(text.contains("c: string max 4294967295)"), "{text}");
+    }
+
+    #[test]
+    fn a_tool_whose_name_no_guard_can_write_is_left_out() {
+        let tools = ["a\\tb", "a b", "a\\u200bb"];
+        let tools = tools.map(|name| Json::parse(&format!(r#"{{"name": "{name}"}}"#)).unwrap());
+        let text = guard_text("x", &tools, &|_| true);
+        assert_eq!(text.matches("\ntool ").count(), 1, "{text}");
+        assert!(text.contains("// The tool \"a\\tb\" is left out"), "{text}");
+        assert!(text.contains("// The tool \"a\\u{200b}b\" is left out"), "{text}");
+        assert!(text.contains("\ntool \"a b\" as a_b()"), "{text}");
     }
 }

@@ -1,6 +1,6 @@
 //! Texts, enums and numbers of a JSON Schema as types of the language.
 
-use super::types::{MAX_ITEMS, SchemaPlace, SchemaReader, TypeText};
+use super::types::{MAX_ITEMS, MAX_LENGTH, SchemaPlace, SchemaReader, TypeText};
 use crate::text::{one_line, quoted, type_name};
 use guard_plan::decimal;
 use guard_plan::json::Json;
@@ -17,6 +17,22 @@ const FORMATS: [(&str, &str); 3] = [
     ("uuid", r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"),
     ("ipv4", r"^[0-9]{1,3}(\.[0-9]{1,3}){3}$"),
 ];
+
+/// The least length of a parameter, as a clause because no type can state it.
+pub(super) struct LeastLength {
+    pub least: i64,
+    /// The reason for the denial, after the parameter's name.
+    pub what: &'static str,
+}
+
+impl LeastLength {
+    /// Returns the clause. An option has no length where it is missing.
+    pub fn clause(&self, param: &str, optional: bool) -> String {
+        let LeastLength { least, what } = self;
+        let present = if optional { format!("{param} is some and ") } else { String::new() };
+        format!("deny when {present}len({param}) < {least} because \"{param} {what}\"")
+    }
+}
 
 impl SchemaReader<'_, '_> {
     pub(super) fn string(&mut self, schema: &Json, place: SchemaPlace<'_>) -> TypeText {
@@ -51,7 +67,7 @@ impl SchemaReader<'_, '_> {
             said = vec!["format"];
         }
         if ty.head == "string" {
-            if let Some(Json::Int(most @ 0..)) = schema.get("maxLength") {
+            if let Some(Json::Int(most @ 0..=MAX_LENGTH)) = schema.get("maxLength") {
                 let _ = write!(ty.refined, " max {most}");
                 said.push("maxLength");
             }
@@ -61,12 +77,9 @@ impl SchemaReader<'_, '_> {
                 let _ = write!(ty.refined, " matches {literal}");
                 said.push("pattern");
             }
-            if let (Some(Json::Int(least @ 1..)), Some(param)) =
-                (schema.get("minLength"), place.param)
+            if let (Some(Json::Int(least @ 1..)), Some(_)) = (schema.get("minLength"), place.param)
             {
-                self.clauses.push(format!(
-                    "deny when len({param}) < {least} because \"{param} is too short\""
-                ));
+                self.least.push(LeastLength { least: *least, what: "is too short" });
                 said.push("minLength");
             }
         }

@@ -6,7 +6,8 @@ use super::questions::{
     MAX_MEMBERS, alias, allows_null, description, has_more_members, is_object, is_required,
     members, others, resolve,
 };
-use crate::text::{documentation, type_name};
+use super::scalars::LeastLength;
+use crate::text::{UNSAYABLE, documentation, type_name};
 use guard_plan::json::Json;
 use guard_plan::naming::{is_name, to_name};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,6 +29,9 @@ const MAX_HEIGHT: usize = 32;
 /// The maximum number of enums and records of one tool. Without it, schemas that refer to one
 /// another would be declared repeatedly.
 pub(super) const MAX_ITEMS: usize = 400;
+
+/// The maximum length that a type can state.
+pub(super) const MAX_LENGTH: i64 = u32::MAX as i64;
 
 /// The types of a guard: the names that are used, and the shared schemas with their types.
 pub(crate) struct TypeScope<'c> {
@@ -62,6 +66,8 @@ pub(super) struct SchemaReader<'a, 'c> {
     reading: usize,
     /// The enums and records that the tool's types use.
     pub items: Vec<String>,
+    /// The least lengths of the parameter that is being read.
+    pub(super) least: Vec<LeastLength>,
     /// The clauses for restrictions that no type can express.
     pub clauses: Vec<String>,
     /// The parts of the schema that the guard does not express.
@@ -106,9 +112,11 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
         scope: &'a mut TypeScope<'c>,
     ) -> SchemaReader<'a, 'c> {
         let items = Vec::new();
+        let least = Vec::new();
         let clauses = Vec::new();
         let notes = Vec::new();
-        SchemaReader { root, tool, scope, open: Vec::new(), reading: 0, items, clauses, notes }
+        let open = Vec::new();
+        SchemaReader { root, tool, scope, open, reading: 0, items, least, clauses, notes }
     }
 
     /// Returns the parameters of a tool.
@@ -129,8 +137,10 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
                 self.notes.push(format!("{param}: the server calls it {name}"));
             }
             let required = is_required(schema, name);
-            let place = SchemaPlace { path: name, depth: 0, param: required.then_some(&*param) };
-            let mut ty = self.value(property, place);
+            let said = (required && !UNSAYABLE.contains(&&*param)).then_some(&*param);
+            let mut ty = self.value(property, SchemaPlace { path: name, depth: 0, param: said });
+            let clauses = std::mem::take(&mut self.least).into_iter();
+            self.clauses.extend(clauses.map(|least| least.clause(&param, ty.optional)));
             ty.optional |= !required;
             let doc = description(property);
             let doc = documentation(doc, "  ");
@@ -311,14 +321,12 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
             return self.unknown("nested too deep", place);
         };
         let mut said = vec!["items"];
-        if let Some(Json::Int(most @ 0..)) = schema.get("maxItems") {
+        if let Some(Json::Int(most @ 0..=MAX_LENGTH)) = schema.get("maxItems") {
             let _ = write!(ty.refined, " max {most}");
             said.push("maxItems");
         }
-        if let (Some(Json::Int(least @ 1..)), Some(param)) = (schema.get("minItems"), place.param) {
-            self.clauses.push(format!(
-                "deny when len({param}) < {least} because \"{param} has too few elements\""
-            ));
+        if let (Some(Json::Int(least @ 1..)), Some(_)) = (schema.get("minItems"), place.param) {
+            self.least.push(LeastLength { least: *least, what: "has too few elements" });
             said.push("minItems");
         }
         self.note_rest(schema, &said, place.path);
