@@ -4,6 +4,7 @@
 //! tool. Texts of the server are comments and strings, never code.
 
 mod merge;
+mod patterns;
 mod questions;
 mod scalars;
 mod types;

@@ -1,5 +1,6 @@
 //! Texts, enums and numbers of a JSON Schema as types of the language.
 
+use super::patterns::translated;
 use super::types::{MAX_ITEMS, MAX_LENGTH, SchemaPlace, SchemaReader, TypeText};
 use crate::text::{one_line, quoted, type_name};
 use guard_plan::decimal;
@@ -87,8 +88,10 @@ impl SchemaReader<'_, '_> {
         ty
     }
 
-    /// Returns a pattern as a literal of the language, if it is a valid one.
+    /// Returns a pattern as a literal of the language, if it has one with the same meaning.
     fn pattern(&self, pattern: &str) -> Option<String> {
+        let valid = !pattern.is_empty() && one_line(pattern) == pattern;
+        let pattern = translated(pattern).filter(|_| valid)?;
         let mut literal = String::new();
         let mut escaped = false;
         for c in pattern.chars() {
@@ -99,8 +102,7 @@ impl SchemaReader<'_, '_> {
             }
             escaped = c == '\\' && !escaped;
         }
-        let valid = !pattern.is_empty() && one_line(pattern) == pattern;
-        (valid && (self.scope.is_pattern)(pattern)).then(|| format!("/{literal}/"))
+        (self.scope.is_pattern)(&pattern).then(|| format!("/{literal}/"))
     }
 
     fn enumeration(&mut self, values: &[Json], schema: &Json, place: SchemaPlace<'_>) -> TypeText {
