@@ -113,8 +113,9 @@ fn hints(definition: &Json, reader: &mut SchemaReader<'_, '_>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::guard_text;
+    use super::{TypeScope, declaration, guard_text};
     use guard_plan::json::Json;
+    use std::collections::BTreeMap;
 
     #[test]
     fn texts_of_a_server_stay_texts() {
@@ -177,5 +178,22 @@ mod tests {
         assert!(text.contains("// The tool \"a\\tb\" is left out"), "{text}");
         assert!(text.contains("// The tool \"a\\u{200b}b\" is left out"), "{text}");
         assert!(text.contains("\ntool \"a b\" as a_b()"), "{text}");
+    }
+
+    #[test]
+    fn each_tool_repeats_the_notes_of_a_shared_schema() {
+        let shared = r#"{"properties": {"m": {"type": "integer", "multipleOf": 3}}}"#;
+        let shared = Json::parse(shared).unwrap();
+        let outer = r##"{"properties": {"inner": {"$ref": "#/R"}, "same": {"$ref": "#/R"}}}"##;
+        let outer = Json::parse(outer).unwrap();
+        let components = BTreeMap::from([("#/R".to_owned(), shared), ("#/O".to_owned(), outer)]);
+        let mut scope = TypeScope::new(&components, &|_| true);
+        for (name, target) in [("a", "#/R"), ("b", "#/R"), ("c", "#/O"), ("d", "#/O")] {
+            let tool = format!(
+                r#"{{"name": "{name}", "inputSchema": {{"properties": {{"p": {{"$ref": "{target}"}}}}}}}}"#
+            );
+            let text = declaration(&Json::parse(&tool).unwrap(), &[], &mut scope);
+            assert_eq!(text.matches("multipleOf 3 is not checked").count(), 1, "{text}");
+        }
     }
 }

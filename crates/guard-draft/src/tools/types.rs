@@ -30,6 +30,9 @@ const MAX_HEIGHT: usize = 32;
 /// another would be declared repeatedly.
 pub(super) const MAX_ITEMS: usize = 400;
 
+/// The maximum number of notes of a shared schema that each further tool repeats.
+const MAX_REPEATED: usize = 50;
+
 /// The maximum length that a type can state.
 pub(super) const MAX_LENGTH: i64 = u32::MAX as i64;
 
@@ -41,7 +44,13 @@ pub(crate) struct TypeScope<'c> {
     pub(super) names: BTreeSet<String>,
     pub(super) is_pattern: &'c dyn Fn(&str) -> bool,
     components: &'c BTreeMap<String, Json>,
-    declared: BTreeMap<String, TypeText>,
+    declared: BTreeMap<String, SharedType>,
+}
+
+/// The type of a shared schema, with the notes that each tool repeats.
+struct SharedType {
+    ty: TypeText,
+    notes: Vec<String>,
 }
 
 impl<'c> TypeScope<'c> {
@@ -60,6 +69,8 @@ pub(super) struct SchemaReader<'a, 'c> {
     root: &'a Json,
     pub(super) tool: &'a str,
     pub(super) scope: &'a mut TypeScope<'c>,
+    /// The declared schemas whose notes are already in the list.
+    noted: BTreeSet<String>,
     /// The shared schemas that are being read, the outermost first.
     open: Vec<String>,
     /// The number of schemas that are being read within one another.
@@ -116,7 +127,8 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
         let clauses = Vec::new();
         let notes = Vec::new();
         let open = Vec::new();
-        SchemaReader { root, tool, scope, open, reading: 0, items, least, clauses, notes }
+        let noted = BTreeSet::new();
+        SchemaReader { root, tool, scope, noted, open, reading: 0, items, least, clauses, notes }
     }
 
     /// Returns the parameters of a tool.
@@ -237,7 +249,10 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
             return self.value(target, deeper);
         }
         if let Some(declared) = self.scope.declared.get(reference) {
-            return declared.clone();
+            if self.noted.insert(reference.to_owned()) {
+                self.notes.extend_from_slice(&declared.notes);
+            }
+            return declared.ty.clone();
         }
         if self.open.iter().any(|open| open == reference) {
             return self.unknown("it holds itself", place);
@@ -251,9 +266,20 @@ impl<'a, 'c> SchemaReader<'a, 'c> {
         let ty = if is_declared {
             let name = reference.rsplit('/').next().unwrap_or_default();
             let tool = std::mem::take(&mut self.tool);
+            let noted = std::mem::take(&mut self.noted);
+            let before = self.notes.len();
             let ty = self.value(target, SchemaPlace { path: name, depth: 0, param: None });
             self.tool = tool;
-            self.scope.declared.insert(reference.to_owned(), ty.clone());
+            self.noted = noted;
+            self.noted.insert(reference.to_owned());
+            let mut notes = self.notes.get(before..).unwrap_or_default().to_vec();
+            if notes.len() > MAX_REPEATED {
+                let more = notes.len() - MAX_REPEATED;
+                notes.truncate(MAX_REPEATED);
+                notes.push(format!("{name}: {more} more comments are above its first tool"));
+            }
+            let shared = SharedType { ty: ty.clone(), notes };
+            self.scope.declared.insert(reference.to_owned(), shared);
             ty
         } else {
             // A text or a number is clearer if it is declared beside its parameter.
