@@ -10,6 +10,8 @@ mod document;
 mod operation;
 mod schema;
 mod security;
+#[cfg(test)]
+mod tests;
 mod yaml;
 
 use crate::text::{guard_name, one_line, unique};

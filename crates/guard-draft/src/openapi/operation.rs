@@ -174,7 +174,7 @@ fn parameters(
         .extend(missing.map(|name| format!("{{{name}}} of the path is not a parameter")));
     for parameter in found {
         let ApiParameter { name, place, json } = parameter;
-        if security::is_credential(operation.document.json, place, name) {
+        if security::is_credential(operation.document, place, name)? {
             arguments.notes.push(format!("{name} ({place}): the host's, no argument"));
             continue;
         }

@@ -1,25 +1,47 @@
 //! The security of an operation: credentials belong to the host, and are not arguments of an agent.
 
-use super::FoundOperation;
+use super::document::ApiDocument;
+use super::{ApiError, FoundOperation};
+use crate::text::one_line;
 use guard_plan::json::Json;
 
 /// Headers that the specification leaves to the content of the message and to security.
 const OWN_HEADERS: [&str; 3] = ["accept", "content-type", "authorization"];
 
 /// Returns true if a parameter is a credential, or a header that is not a parameter.
-pub(super) fn is_credential(document: &Json, place: &str, name: &str) -> bool {
+pub(super) fn is_credential(
+    document: &ApiDocument<'_>,
+    place: &str,
+    name: &str,
+) -> Result<bool, ApiError> {
     let is_header = place == "header";
     if is_header && OWN_HEADERS.contains(&&*name.to_ascii_lowercase()) {
-        return true;
+        return Ok(true);
     }
-    let schemes = document.get("components").and_then(|parts| parts.get("securitySchemes"));
-    let Some(Json::Object(schemes)) = schemes else { return false };
-    schemes.iter().any(|(_, scheme)| {
+    for (scheme_name, scheme) in schemes(document) {
+        let scheme = document.object(scheme, &said(scheme_name))?;
         let text = |key: &str| scheme.get(key).and_then(Json::as_str).unwrap_or_default();
         let same =
             if is_header { text("name").eq_ignore_ascii_case(name) } else { text("name") == name };
-        text("type") == "apiKey" && text("in") == place && same
-    })
+        if text("type") == "apiKey" && text("in") == place && same {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns the security schemes of a document, with references not yet resolved.
+fn schemes<'d>(document: &ApiDocument<'d>) -> &'d [(Box<str>, Json)] {
+    let schemes = document.json.get("components").and_then(|parts| parts.get("securitySchemes"));
+    match schemes {
+        Some(Json::Object(schemes)) => schemes,
+        _ => &[],
+    }
+}
+
+/// Returns the name of a security scheme in errors.
+fn said(name: &str) -> String {
+    format!("the security scheme `{}`", one_line(name))
 }
 
 /// Returns the security of an operation: its own, or that of the document.
