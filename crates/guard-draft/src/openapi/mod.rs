@@ -7,7 +7,9 @@
 //! that a definition is no larger than its own part of the document.
 
 mod document;
+mod media;
 mod operation;
+mod request;
 mod schema;
 mod security;
 #[cfg(test)]

@@ -2,8 +2,9 @@
 //! its method.
 
 use super::document::ApiDocument;
+use super::media::{MediaContent, content, is_json};
 use super::schema::SchemaCopier;
-use super::{ApiError, FoundOperation, security};
+use super::{ApiError, FoundOperation, request, security};
 use crate::text::{one_line, unique};
 use crate::tools::{has_more_members, is_object, is_required, merged};
 use guard_plan::json::Json;
@@ -105,7 +106,7 @@ pub(super) fn definition(
     members.push(("inputSchema".into(), arguments.schema()));
     members.extend(result.map(|schema| ("outputSchema".into(), schema)));
     members.push(("annotations".into(), annotations(operation.method)));
-    members.push(("operation".into(), request(operation)));
+    members.push(("operation".into(), request::request(operation)?));
     Ok((Json::Object(members), notes))
 }
 
@@ -119,26 +120,6 @@ fn annotations(method: &str) -> Json {
         _ => &[],
     };
     Json::Object(hints.iter().map(|hint| ((*hint).into(), Json::Bool(true))).collect())
-}
-
-/// Returns the request of a call: the part that no argument expresses, and whose changes must be
-/// noticed.
-fn request(operation: &FoundOperation<'_>) -> Json {
-    let mut members: SchemaMembers = vec![("method".into(), text(operation.method))];
-    members.push(("path".into(), text(operation.path)));
-    let servers = [operation.operation, operation.item, operation.document.json];
-    let servers = servers.iter().find_map(|from| match from.get("servers") {
-        Some(Json::Array(servers)) => Some(servers),
-        _ => None,
-    });
-    let urls =
-        servers.map(|servers| servers.iter().filter_map(|server| server.get("url").cloned()));
-    members.extend(urls.map(|urls| ("servers".into(), Json::Array(urls.collect()))));
-    members.extend(security::security(operation).map(|known| ("security".into(), known.clone())));
-    if let Some(Json::Bool(true)) = operation.operation.get("deprecated") {
-        members.push(("deprecated".into(), Json::Bool(true)));
-    }
-    Json::Object(members)
 }
 
 /// A parameter of a path or of an operation.
@@ -181,7 +162,9 @@ fn parameters(
         let said = format!("the parameter `{}` of `{}`", one_line(name), operation.place());
         let schema = match (json.get("schema"), content(json)) {
             (Some(schema), _) => copier.copy(schema, &said)?,
-            (None, Some((_, Some(schema)))) => copier.copy(schema, &said)?,
+            (None, Some(MediaContent { schema: Some(schema), .. })) => {
+                copier.copy(schema, &said)?
+            }
             _ => Json::Object(Vec::new()),
         };
         let Json::Object(mut members) = schema else { continue };
@@ -191,6 +174,7 @@ fn parameters(
                 members.push((key.into(), value.clone()));
             }
         }
+        members.extend(request::parameter_form(json));
         let required = place == "path" || json.get("required") == Some(&Json::Bool(true));
         arguments.add(place, name, Json::Object(members), required);
     }
@@ -237,35 +221,6 @@ fn listed<'d>(
     Ok(found)
 }
 
-/// A media type and its schema.
-type MediaContent<'d> = (&'d str, Option<&'d Json>);
-
-/// Returns the content of a call or a result: JSON if there is some, otherwise a form, otherwise
-/// the first.
-fn content(json: &Json) -> Option<MediaContent<'_>> {
-    let Some(Json::Object(types)) = json.get("content") else { return None };
-    let rank = |(media, _): &&(Box<str>, Json)| match () {
-        () if is_json(media) => 0,
-        () if is_form(media) => 1,
-        () => 2,
-    };
-    let (media, content) = types.iter().min_by_key(rank)?;
-    Some((media, content.get("schema")))
-}
-
-fn bare_media(media: &str) -> String {
-    media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
-}
-
-fn is_json(media: &str) -> bool {
-    let bare = bare_media(media);
-    matches!(&*bare, "application/json" | "application/*" | "*/*") || bare.ends_with("+json")
-}
-
-fn is_form(media: &str) -> bool {
-    matches!(&*bare_media(media), "application/x-www-form-urlencoded" | "multipart/form-data")
-}
-
 /// Adds the members of a body as arguments. A body without known members is one argument.
 fn body(
     operation: &FoundOperation<'_>,
@@ -279,7 +234,7 @@ fn body(
     let place = format!("the body of `{}`", operation.place());
     let json = operation.document.object(json, &place)?;
     let required = json.get("required") == Some(&Json::Bool(true));
-    let Some((media, schema)) = content(json) else {
+    let Some(MediaContent { media, schema, .. }) = content(json) else {
         arguments.notes.push("the body has no content: any JSON is accepted".into());
         arguments.add("body", "body", Json::Object(Vec::new()), required);
         return Ok(());
@@ -368,7 +323,9 @@ fn result(
         let place = format!("the response {} of `{}`", one_line(status), operation.place());
         let response = operation.document.object(response, &place)?;
         let form = match content(response) {
-            Some((media, Some(schema))) if is_json(media) => copier.copy(schema, &place)?,
+            Some(MediaContent { media, schema: Some(schema), .. }) if is_json(media) => {
+                copier.copy(schema, &place)?
+            }
             Some(_) => Json::Object(Vec::new()),
             None => {
                 is_empty = true;

@@ -49,6 +49,20 @@ pub(super) fn security<'d>(operation: &FoundOperation<'d>) -> Option<&'d Json> {
     operation.operation.get("security").or_else(|| operation.document.json.get("security"))
 }
 
+/// Returns the schemes that the security of an operation names, in the order of the document.
+pub(super) fn named_schemes<'d>(
+    operation: &FoundOperation<'d>,
+) -> Result<Vec<(&'d str, &'d Json)>, ApiError> {
+    let Some(Json::Array(ways)) = security(operation) else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for (name, scheme) in schemes(operation.document) {
+        if ways.iter().any(|way| way.get(name).is_some()) {
+            found.push((&**name, operation.document.object(scheme, &said(name))?));
+        }
+    }
+    Ok(found)
+}
+
 /// Formats the security: `api_key, or oauth (write:pets)`.
 pub(super) fn words(security: &Json) -> Option<String> {
     let Json::Array(ways) = security else { return None };

@@ -27,3 +27,35 @@ fn a_credential_behind_references_is_no_argument() {
     let missing = guard_of(schemes);
     assert!(missing.starts_with("error: the security scheme `k` refers to"), "{missing}");
 }
+
+#[test]
+fn a_definition_says_where_calls_and_credentials_go() {
+    let operation = r#""parameters": [{"name": "ids", "in": "query", "explode": true, "style": "form", "schema": {"type": "array"}},
+        {"name": "at", "in": "query", "content": {"application/json": {"schema": {}}}}],
+        "requestBody": {"content": {"multipart/form-data": {"encoding": {"x": {"contentType": "text/plain"}}, "schema": {"type": "object", "properties": {"x": {}}}}}}"#;
+    let others = r##""servers": [{"url": "https://{host}", "description": "Main", "variables": {"host": {"default": "good.example"}}}],
+        "security": [{"o": []}],
+        "components": {"securitySchemes": {"o": {"$ref": "#/x-shared"}, "other": {"type": "http"}}},
+        "x-shared": {"type": "oauth2", "description": "Ours", "flows": {"clientCredentials": {"tokenUrl": "https://auth.example/t", "scopes": {}}}}"##;
+    let whole = document(operation, others);
+    let definition = |text: &str| {
+        let api = ApiTools::read(text.as_bytes()).expect("a document");
+        api.definitions()[0].sorted().to_string()
+    };
+    let known = definition(&whole);
+    for (before, after) in [
+        ("good.example", "evil.example"),
+        ("auth.example", "evil.example"),
+        ("\"explode\": true", "\"explode\": false"),
+        ("\"style\": \"form\"", "\"style\": \"pipeDelimited\""),
+        ("application/json", "application/x-json"),
+        ("multipart/form-data", "application/x-www-form-urlencoded"),
+        ("text/plain", "text/html"),
+    ] {
+        assert!(whole.contains(before), "{before}");
+        assert_ne!(definition(&whole.replace(before, after)), known, "{before}");
+    }
+    for (before, after) in [("Main", "Other"), ("Ours", "Theirs"), ("\"http\"", "\"mutualTLS\"")] {
+        assert_eq!(definition(&whole.replace(before, after)), known, "{before}");
+    }
+}
