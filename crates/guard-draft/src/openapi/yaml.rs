@@ -2,7 +2,7 @@
 //! everything that two parsers could parse differently: a duplicate key, merge keys, other tags, a
 //! second document.
 
-use granit_parser::{Event, Parser, ScalarStyle, Span};
+use granit_parser::{Event, Parser, ScalarStyle, Span, Tag};
 use guard_plan::json::{Json, MAX_DEPTH};
 use std::collections::{BTreeMap, HashSet};
 
@@ -12,6 +12,9 @@ const MAX_REPEATED: usize = 1_000_000;
 
 /// The tag of texts in the core schema.
 const STRING_TAG: &str = "tag:yaml.org,2002:str";
+
+/// The beginning of the tags of the core schema.
+const TAGS: &str = "tag:yaml.org,2002:";
 
 /// The tags of the core schema that change nothing.
 const KNOWN_TAGS: [&str; 6] = ["map", "seq", "bool", "int", "float", "null"];
@@ -69,6 +72,10 @@ impl YamlBuilder {
             Event::Scalar(text, style, anchor, tag) => {
                 let tag = tag.map(|tag| format!("{}{}", tag.handle(), tag.suffix()));
                 if self.expects_key() {
+                    // Some parsers act on the tag of a key: `!!merge` inserts members.
+                    if !matches!(tag.as_deref(), None | Some(STRING_TAG | "!")) {
+                        return Err("a key with a tag".into());
+                    }
                     let merge = style == ScalarStyle::Plain && tag.is_none() && *text == *"<<";
                     return if merge {
                         Err("merge keys (`<<`) are not part of YAML 1.2".into())
@@ -80,21 +87,21 @@ impl YamlBuilder {
                     (Some(STRING_TAG | "!"), _) => Json::string(&text),
                     (tag, style) => {
                         check_tag(tag)?;
-                        if style == ScalarStyle::Plain || tag.is_some() {
-                            plain(&text)?
-                        } else {
-                            Json::string(&text)
+                        match tag {
+                            Some(tag) => tagged(&text, tag)?,
+                            None if style == ScalarStyle::Plain => plain(&text)?,
+                            None => Json::string(&text),
                         }
                     }
                 };
                 self.value(value, anchor, 1, 0)
             }
             Event::SequenceStart(_, anchor, tag) => {
-                check_tag(tag.map(|tag| format!("{}{}", tag.handle(), tag.suffix())).as_deref())?;
+                check_node_tag(tag.as_deref(), "seq")?;
                 self.begin(OpenValue::Array(Vec::new()), anchor)
             }
             Event::MappingStart(_, anchor, tag) => {
-                check_tag(tag.map(|tag| format!("{}{}", tag.handle(), tag.suffix())).as_deref())?;
+                check_node_tag(tag.as_deref(), "map")?;
                 let members = Vec::new();
                 let keys = HashSet::new();
                 self.begin(OpenValue::Object { members, keys, key: None }, anchor)
@@ -196,11 +203,41 @@ impl YamlBuilder {
 
 fn check_tag(tag: Option<&str>) -> Result<(), String> {
     let Some(tag) = tag else { return Ok(()) };
-    if tag.strip_prefix("tag:yaml.org,2002:").is_some_and(|name| KNOWN_TAGS.contains(&name)) {
+    if tag.strip_prefix(TAGS).is_some_and(|name| KNOWN_TAGS.contains(&name)) {
         Ok(())
     } else {
         Err(format!("the tag `{tag}` is not known"))
     }
+}
+
+/// Refuses the tag of an array or object that is not its own.
+fn check_node_tag(tag: Option<&Tag>, own: &str) -> Result<(), String> {
+    let Some(tag) = tag.map(|tag| format!("{}{}", tag.handle(), tag.suffix())) else {
+        return Ok(());
+    };
+    check_tag(Some(&tag))?;
+    if tag.strip_prefix(TAGS) == Some(own) {
+        Ok(())
+    } else {
+        Err(format!("a value that does not fit its tag `{tag}`"))
+    }
+}
+
+/// Parses a text with a tag of the core schema. Parsers differ in how they read a text that does
+/// not fit its tag.
+fn tagged(text: &str, tag: &str) -> Result<Json, String> {
+    let value = plain(text)?;
+    let fits = match (tag.strip_prefix(TAGS), &value) {
+        (Some("int"), Json::Number(number)) => {
+            number.strip_prefix('-').unwrap_or(number).bytes().all(|byte| byte.is_ascii_digit())
+        }
+        (Some("bool"), Json::Bool(_))
+        | (Some("int"), Json::Int(_))
+        | (Some("float"), Json::Int(_) | Json::Number(_))
+        | (Some("null"), Json::Null) => true,
+        _ => false,
+    };
+    if fits { Ok(value) } else { Err(format!("a value that does not fit its tag `{tag}`")) }
 }
 
 /// Parses a text without quotes, by the core schema.
@@ -267,6 +304,10 @@ mod tests {
             json("a: [~, True, !!str 5, 2026-01-05]"),
             r#"{"a":[null,true,"5","2026-01-05"]}"#
         );
+        assert_eq!(
+            json("!!str a: [!!bool 'true', !!int 5, !!float 5, !!null ~]\nb: !!map {c: !!seq []}"),
+            r#"{"a":[true,5,5,null],"b":{"c":[]}}"#
+        );
         assert_eq!(json("200: |\n  x\n  y\n1.5: >-\n  x\n  y"), r#"{"200":"x\ny\n","1.5":"x y"}"#);
         assert_eq!(json("a: &x [1, {b: 2}]\nc: *x"), r#"{"a":[1,{"b":2}],"c":[1,{"b":2}]}"#);
     }
@@ -283,6 +324,17 @@ mod tests {
             "a: .inf",
             "a: 1\n---\na: 2",
             "a: *x",
+            "a: &x {b: 1}\nc:\n  !!merge <<: *x",
+            "!foo a: 1",
+            "!!int 1: 1",
+            "a: !!bool \"yes\"",
+            "a: !!bool yes",
+            "a: !!int \"x\"",
+            "a: !!int 1.5",
+            "a: !!null 0",
+            "a: !!seq x",
+            "a: !!map [x]",
+            "a: !!seq {x: 1}",
             "a: &x [*x]",
             "",
         ] {
