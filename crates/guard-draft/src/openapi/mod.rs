@@ -30,6 +30,10 @@ const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "
 /// The maximum length of a document's title, in characters.
 const MAX_TITLE: usize = 100;
 
+/// The maximum size of all definitions, as in memory. Each operation repeats the
+/// shared parts that it needs: without it, a small document could fill the memory.
+const MAX_DEFINITIONS: usize = 64 << 20;
+
 /// The reason why a document cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiError {
@@ -88,9 +92,16 @@ impl ApiTools {
             notes: Vec::new(),
             components: BTreeMap::new(),
         };
+        let mut size = 0_usize;
         for (operation, (name, note)) in found.iter().zip(names) {
             let (definition, mut notes) = operation::definition(operation, &name, &mut copier)?;
             notes.extend(note);
+            size = size.saturating_add(memory(&definition));
+            if size > MAX_DEFINITIONS {
+                let mib = MAX_DEFINITIONS >> 20;
+                return Err(ApiError::new(format!("its operations are larger than {mib} MiB"))
+                    .help("each operation repeats its parameters and its body"));
+            }
             tools.definitions.push(definition);
             tools.notes.push(notes);
         }
@@ -130,6 +141,19 @@ impl ApiTools {
         let mut scope = TypeScope::new(&self.components, is_pattern);
         declaration(&self.definitions[at], &self.notes[at], &mut scope)
     }
+}
+
+/// Returns the approximate size of a value in memory, without spare capacity.
+fn memory(json: &Json) -> usize {
+    let inside = match json {
+        Json::Array(items) => items.iter().map(memory).sum(),
+        Json::Object(members) => {
+            members.iter().map(|(name, value)| name.len() + 16 + memory(value)).sum()
+        }
+        Json::String(text) | Json::Number(text) => text.len(),
+        Json::Null | Json::Bool(_) | Json::Int(_) => 0,
+    };
+    inside + size_of::<Json>()
 }
 
 /// Parses JSON or YAML. Text that begins like a JSON object is parsed as JSON, so that its errors

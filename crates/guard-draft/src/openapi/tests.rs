@@ -59,3 +59,16 @@ fn a_definition_says_where_calls_and_credentials_go() {
         assert_eq!(definition(&whole.replace(before, after)), known, "{before}");
     }
 }
+
+#[test]
+fn definitions_have_a_total_size() {
+    let operation = r##"{"post": {"requestBody": {"content": {"application/json": {"schema": {"$ref": "#/x-body"}}}}}}"##;
+    let paths: Vec<String> = (0..70).map(|at| format!(r#""/{at}": {operation}"#)).collect();
+    let text = "d".repeat(1 << 20);
+    let whole = format!(
+        r#"{{"openapi": "3.1.0", "paths": {{{}}}, "x-body": {{"type": "object", "properties": {{"a": {{"description": "{text}"}}}}}}}}"#,
+        paths.join(",")
+    );
+    let reason = ApiTools::read(whole.as_bytes()).map(|_| ()).unwrap_err();
+    assert!(reason.message.contains("64 MiB"), "{reason}");
+}

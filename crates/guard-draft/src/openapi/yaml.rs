@@ -10,6 +10,9 @@ use std::collections::{BTreeMap, HashSet};
 /// billion values.
 const MAX_REPEATED: usize = 1_000_000;
 
+/// The maximum number of bytes of texts and keys that aliases may repeat.
+const MAX_REPEATED_BYTES: usize = 32 << 20;
+
 /// The tag of texts in the core schema.
 const STRING_TAG: &str = "tag:yaml.org,2002:str";
 
@@ -39,8 +42,16 @@ fn at(why: &str, span: Span) -> String {
 /// A value with an anchor.
 struct Anchored {
     value: Json,
+    extent: Extent,
+}
+
+/// The measures of a value.
+#[derive(Clone, Copy)]
+struct Extent {
     /// The number of values in it, including itself.
     size: usize,
+    /// The number of bytes of its texts and keys.
+    bytes: usize,
     /// The nesting depth of arrays and objects.
     depth: usize,
 }
@@ -49,8 +60,7 @@ struct Anchored {
 struct OpenNode {
     value: OpenValue,
     anchor: usize,
-    size: usize,
-    depth: usize,
+    extent: Extent,
 }
 
 enum OpenValue {
@@ -63,6 +73,7 @@ struct YamlBuilder {
     open: Vec<OpenNode>,
     anchors: BTreeMap<usize, Anchored>,
     repeated: usize,
+    repeated_bytes: usize,
     result: Option<Json>,
 }
 
@@ -94,7 +105,7 @@ impl YamlBuilder {
                         }
                     }
                 };
-                self.value(value, anchor, 1, 0)
+                self.value(value, anchor, Extent { size: 1, bytes: text.len(), depth: 0 })
             }
             Event::SequenceStart(_, anchor, tag) => {
                 check_node_tag(tag.as_deref(), "seq")?;
@@ -114,14 +125,11 @@ impl YamlBuilder {
                 let Some(known) = self.anchors.get(&anchor) else {
                     return Err("an alias within the value that it names".into());
                 };
-                self.repeated = self.repeated.saturating_add(known.size);
-                if self.repeated > MAX_REPEATED {
-                    return Err(format!("aliases repeat more than {MAX_REPEATED} values"));
-                }
-                let value = known.value.clone();
-                let size = known.size;
-                let depth = known.depth;
-                self.value(value, 0, size, depth)
+                let extent = known.extent;
+                // The bounds come first: the copy must not be made before it is allowed.
+                self.count("aliases repeat", extent)?;
+                let value = self.anchors.get(&anchor).map(|known| known.value.clone());
+                self.value(value.unwrap_or(Json::Null), 0, extent)
             }
             Event::DocumentStart(..) if self.result.is_some() => Err("a second document".into()),
             _ => Ok(()),
@@ -134,12 +142,13 @@ impl YamlBuilder {
     }
 
     fn key(&mut self, text: &str) -> Result<(), String> {
-        if let Some(OpenNode { value: OpenValue::Object { keys, key, .. }, .. }) =
+        if let Some(OpenNode { value: OpenValue::Object { keys, key, .. }, extent, .. }) =
             self.open.last_mut()
         {
             if !keys.insert(text.into()) {
                 return Err(format!("the key `{text}` appears twice"));
             }
+            extent.bytes = extent.bytes.saturating_add(text.len());
             *key = Some(text.into());
         }
         Ok(())
@@ -152,7 +161,8 @@ impl YamlBuilder {
         if self.open.len() == MAX_DEPTH {
             return Err(format!("more than {MAX_DEPTH} levels"));
         }
-        self.open.push(OpenNode { value, anchor, size: 1, depth: 1 });
+        let extent = Extent { size: 1, bytes: 0, depth: 1 };
+        self.open.push(OpenNode { value, anchor, extent });
         Ok(())
     }
 
@@ -162,34 +172,39 @@ impl YamlBuilder {
             OpenValue::Array(items) => Json::Array(items),
             OpenValue::Object { members, .. } => Json::Object(members),
         };
-        self.value(value, open.anchor, open.size, open.depth)
+        self.value(value, open.anchor, open.extent)
+    }
+
+    /// Counts one more copy of a value. `what` begins the error if there are too many.
+    fn count(&mut self, what: &str, extent: Extent) -> Result<(), String> {
+        self.repeated = self.repeated.saturating_add(extent.size);
+        self.repeated_bytes = self.repeated_bytes.saturating_add(extent.bytes);
+        if self.repeated > MAX_REPEATED {
+            return Err(format!("{what} more than {MAX_REPEATED} values"));
+        }
+        if self.repeated_bytes > MAX_REPEATED_BYTES {
+            return Err(format!("{what} more than {} MiB of text", MAX_REPEATED_BYTES >> 20));
+        }
+        Ok(())
     }
 
     /// Puts a value at the position of the next one.
-    fn value(
-        &mut self,
-        value: Json,
-        anchor: usize,
-        size: usize,
-        depth: usize,
-    ) -> Result<(), String> {
-        if self.open.len() + depth > MAX_DEPTH {
+    fn value(&mut self, value: Json, anchor: usize, extent: Extent) -> Result<(), String> {
+        if self.open.len() + extent.depth > MAX_DEPTH {
             return Err(format!("more than {MAX_DEPTH} levels"));
         }
         if anchor != 0 {
             // A copy that an alias could repeat counts as if it did.
-            self.repeated = self.repeated.saturating_add(size);
-            if self.repeated > MAX_REPEATED {
-                return Err(format!("anchors are on more than {MAX_REPEATED} values"));
-            }
-            self.anchors.insert(anchor, Anchored { value: value.clone(), size, depth });
+            self.count("anchors are on", extent)?;
+            self.anchors.insert(anchor, Anchored { value: value.clone(), extent });
         }
         let Some(open) = self.open.last_mut() else {
             self.result = Some(value);
             return Ok(());
         };
-        open.size = open.size.saturating_add(size);
-        open.depth = open.depth.max(depth + 1);
+        open.extent.size = open.extent.size.saturating_add(extent.size);
+        open.extent.bytes = open.extent.bytes.saturating_add(extent.bytes);
+        open.extent.depth = open.extent.depth.max(extent.depth + 1);
         match &mut open.value {
             OpenValue::Array(items) => items.push(value),
             OpenValue::Object { members, key, .. } => {
@@ -354,6 +369,8 @@ mod tests {
             text += &list(name, &format!("*{inside}"));
         }
         assert!(json(&text).contains("repeat more than"), "{}", json(&text));
+        let long = format!("a: &x '{}'\nb: [{}]", "a".repeat(1 << 20), "*x, ".repeat(40));
+        assert!(json(&long).contains("32 MiB"), "{:.99}", json(&long));
         assert!(parse(&format!("{}1{}", "[".repeat(128), "]".repeat(128))).is_ok());
         assert!(parse(&format!("{}1{}", "[".repeat(129), "]".repeat(129))).is_err());
         let deep = format!(
