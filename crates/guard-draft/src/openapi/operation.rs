@@ -263,6 +263,15 @@ fn body(
         let required = required && is_required(whole, name);
         arguments.add("body", name, property.clone(), required);
     }
+    if let Some(Json::Array(names)) = whole.get("required") {
+        let known = |name: &Json| {
+            name.as_str().is_some_and(|name| properties.iter().any(|(known, _)| **known == *name))
+        };
+        let unknown = names.iter().filter(|name| !known(name));
+        arguments.notes.extend(
+            unknown.map(|name| one_line(&format!("the body: required {name} is not checked"))),
+        );
+    }
     let Json::Object(members) = whole else { return Ok(()) };
     let rest = members.iter().filter(|(key, _)| !BODY_KEYWORDS.contains(&&**key));
     arguments.rest.extend(rest.cloned());

@@ -72,3 +72,12 @@ fn definitions_have_a_total_size() {
     let reason = ApiTools::read(whole.as_bytes()).map(|_| ()).unwrap_err();
     assert!(reason.message.contains("64 MiB"), "{reason}");
 }
+
+#[test]
+fn a_required_member_without_a_schema_is_noted() {
+    let operation = r#""requestBody": {"required": true, "content": {"application/json": {"schema":
+        {"type": "object", "required": ["ghost", "x"], "properties": {"x": {"type": "string"}}}}}}"#;
+    let guard = guard(&document(operation, r#""info": {}"#));
+    assert!(guard.contains("\n// the body: required \"ghost\" is not checked\n"), "{guard}");
+    assert!(!guard.contains("required \"x\""), "{guard}");
+}
