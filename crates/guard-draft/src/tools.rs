@@ -3,6 +3,7 @@
 //! Every keyword of a schema is either expressed in the guard or listed in a comment above its
 //! tool. Texts of the server are comments and strings, never code.
 
+mod lengths;
 mod merge;
 mod patterns;
 mod questions;

@@ -42,12 +42,12 @@ fn at(why: &str, span: Span) -> String {
 /// A value with an anchor.
 struct Anchored {
     value: Json,
-    extent: Extent,
+    extent: ValueSize,
 }
 
 /// The measures of a value.
 #[derive(Clone, Copy)]
-struct Extent {
+struct ValueSize {
     /// The number of values in it, including itself.
     size: usize,
     /// The number of bytes of its texts and keys.
@@ -60,7 +60,7 @@ struct Extent {
 struct OpenNode {
     value: OpenValue,
     anchor: usize,
-    extent: Extent,
+    extent: ValueSize,
 }
 
 enum OpenValue {
@@ -105,7 +105,7 @@ impl YamlBuilder {
                         }
                     }
                 };
-                self.value(value, anchor, Extent { size: 1, bytes: text.len(), depth: 0 })
+                self.value(value, anchor, ValueSize { size: 1, bytes: text.len(), depth: 0 })
             }
             Event::SequenceStart(_, anchor, tag) => {
                 check_node_tag(tag.as_deref(), "seq")?;
@@ -161,7 +161,7 @@ impl YamlBuilder {
         if self.open.len() == MAX_DEPTH {
             return Err(format!("more than {MAX_DEPTH} levels"));
         }
-        let extent = Extent { size: 1, bytes: 0, depth: 1 };
+        let extent = ValueSize { size: 1, bytes: 0, depth: 1 };
         self.open.push(OpenNode { value, anchor, extent });
         Ok(())
     }
@@ -176,7 +176,7 @@ impl YamlBuilder {
     }
 
     /// Counts one more copy of a value. `what` begins the error if there are too many.
-    fn count(&mut self, what: &str, extent: Extent) -> Result<(), String> {
+    fn count(&mut self, what: &str, extent: ValueSize) -> Result<(), String> {
         self.repeated = self.repeated.saturating_add(extent.size);
         self.repeated_bytes = self.repeated_bytes.saturating_add(extent.bytes);
         if self.repeated > MAX_REPEATED {
@@ -189,7 +189,7 @@ impl YamlBuilder {
     }
 
     /// Puts a value at the position of the next one.
-    fn value(&mut self, value: Json, anchor: usize, extent: Extent) -> Result<(), String> {
+    fn value(&mut self, value: Json, anchor: usize, extent: ValueSize) -> Result<(), String> {
         if self.open.len() + extent.depth > MAX_DEPTH {
             return Err(format!("more than {MAX_DEPTH} levels"));
         }

@@ -1,5 +1,6 @@
 //! Texts, enums and numbers of a JSON Schema as types of the language.
 
+use super::lengths::LeastLength;
 use super::patterns::translated;
 use super::types::{MAX_ITEMS, MAX_LENGTH, SchemaPlace, SchemaReader, TypeText};
 use crate::text::{one_line, quoted, type_name};
@@ -18,22 +19,6 @@ const FORMATS: [(&str, &str); 3] = [
     ("uuid", r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"),
     ("ipv4", r"^[0-9]{1,3}(\.[0-9]{1,3}){3}$"),
 ];
-
-/// The least length of a parameter, as a clause because no type can state it.
-pub(super) struct LeastLength {
-    pub least: i64,
-    /// The reason for the denial, after the parameter's name.
-    pub what: &'static str,
-}
-
-impl LeastLength {
-    /// Returns the clause. An option has no length where it is missing.
-    pub fn clause(&self, param: &str, optional: bool) -> String {
-        let LeastLength { least, what } = self;
-        let present = if optional { format!("{param} is some and ") } else { String::new() };
-        format!("deny when {present}len({param}) < {least} because \"{param} {what}\"")
-    }
-}
 
 impl SchemaReader<'_, '_> {
     pub(super) fn string(&mut self, schema: &Json, place: SchemaPlace<'_>) -> TypeText {

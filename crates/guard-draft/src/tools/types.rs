@@ -1,12 +1,12 @@
 //! A JSON Schema as types of the language. A part without a counterpart becomes `json`, a wider
 //! type, or a note.
 
+use super::lengths::LeastLength;
 use super::merge::{SILENT, is_told, merged};
 use super::questions::{
     MAX_MEMBERS, alias, allows_null, description, has_more_members, is_object, is_required,
     members, others, resolve,
 };
-use super::scalars::LeastLength;
 use crate::text::{UNSAYABLE, documentation, type_name};
 use guard_plan::json::Json;
 use guard_plan::naming::{is_name, to_name};
