@@ -27,8 +27,8 @@ impl<'k> Goals<'k> {
                 Supposition { scene, hypothesis, assumed: Assumed::default() }.holds(expr)
             })
         };
-        let mut holds_all = |goal: &Goal| goal.conditions.iter().map(&mut holds).collect();
-        let holds: Vec<Vec<bool>> = goals.iter().map(&mut holds_all).collect();
+        let holds: Vec<Vec<bool>> =
+            goals.iter().map(|goal| goal.conditions.iter().map(&mut holds).collect()).collect();
         let overall = overall(
             holds.iter().map(|conditions| part(conditions.iter().map(|holds| halves(*holds)))),
         );

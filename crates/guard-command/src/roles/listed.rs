@@ -102,7 +102,7 @@ fn knows(words: &Split, options: &str) -> bool {
 /// Returns the roots, or the current folder if there are none; `None` if a root is not known.
 fn below(roots: &[&Word]) -> Option<Vec<String>> {
     let mut texts: Vec<String> = Vec::new();
-    for word in roots.iter().filter(|word| !word.text.is_empty()) {
+    for word in roots {
         match (word.known(), &word.under) {
             _ if word.home => return None,
             (Some(text), _) => texts.push(text.to_owned()),

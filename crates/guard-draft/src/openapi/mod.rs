@@ -24,6 +24,9 @@ use schema::SchemaCopier;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
 
+/// The members of an object of a definition.
+type SchemaMembers = Vec<(Box<str>, Json)>;
+
 /// The HTTP methods for which a document can have operations.
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 

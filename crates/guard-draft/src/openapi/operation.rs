@@ -4,7 +4,7 @@
 use super::document::ApiDocument;
 use super::media::{MediaContent, content, is_json};
 use super::schema::SchemaCopier;
-use super::{ApiError, FoundOperation, request, security};
+use super::{ApiError, FoundOperation, SchemaMembers, request, security};
 use crate::text::{one_line, unique};
 use crate::tools::{has_more_members, is_object, is_required, merged};
 use guard_plan::json::Json;
@@ -16,8 +16,6 @@ const PLACES: [&str; 4] = ["path", "query", "header", "cookie"];
 /// Keywords of a body that the arguments of a tool express in another form.
 const BODY_KEYWORDS: [&str; 6] =
     ["type", "description", "title", "properties", "required", "additionalProperties"];
-
-type SchemaMembers = Vec<(Box<str>, Json)>;
 
 fn text(value: &str) -> Json {
     Json::string(value)

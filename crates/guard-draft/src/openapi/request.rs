@@ -2,17 +2,15 @@
 //! must be noticed, because they decide where a call and its credentials go.
 
 use super::media::{MediaContent, content};
-use super::{ApiError, FoundOperation, security};
+use super::{ApiError, FoundOperation, SchemaMembers, security};
 use guard_plan::json::Json;
 
-/// Members of a parameter that decide how its value is written.
+/// SchemaMembers of a parameter that decide how its value is written.
 const FORMS: [&str; 4] = ["style", "explode", "allowReserved", "allowEmptyValue"];
-
-type Members = Vec<(Box<str>, Json)>;
 
 /// Returns the request of an operation.
 pub(super) fn request(operation: &FoundOperation<'_>) -> Result<Json, ApiError> {
-    let mut members: Members = vec![("method".into(), Json::string(operation.method))];
+    let mut members: SchemaMembers = vec![("method".into(), Json::string(operation.method))];
     members.push(("path".into(), Json::string(operation.path)));
     let servers = [operation.operation, operation.item, operation.document.json];
     let servers = servers.iter().find_map(|from| match from.get("servers") {
@@ -44,15 +42,15 @@ fn body(operation: &FoundOperation<'_>) -> Result<Option<Json>, ApiError> {
     };
     let json = operation.document.object(json, &format!("the body of `{}`", operation.place()))?;
     let Some(MediaContent { media, json, .. }) = content(json) else { return Ok(None) };
-    let mut members: Members = vec![("media".into(), Json::string(media))];
+    let mut members: SchemaMembers = vec![("media".into(), Json::string(media))];
     members.extend(json.get("encoding").map(|encoding| ("encoding".into(), encoding.clone())));
     Ok(Some(Json::Object(members)))
 }
 
 /// Returns the form in which a parameter is sent, as members of the schema of its argument.
-pub(super) fn parameter_form(json: &Json) -> Members {
+pub(super) fn parameter_form(json: &Json) -> SchemaMembers {
     let form = |key: &str| Some((format!("x-{key}").into(), json.get(key)?.clone()));
-    let mut members: Members = FORMS.into_iter().filter_map(form).collect();
+    let mut members: SchemaMembers = FORMS.into_iter().filter_map(form).collect();
     if let Some(MediaContent { media, .. }) = content(json) {
         members.push(("x-media".into(), Json::string(media)));
     }

@@ -138,9 +138,10 @@ impl<W: World> Session<W> {
     ) -> Result<Option<Vec<(usize, Granted)>>, SessionError> {
         let plan = self.guard.plan();
         let Some(tool) = plan.called(&request.tool) else { return Ok(None) };
-        let recorded = match request.live(now).any(|(_, grant)| grant.once) {
-            true => self.approvals_by_grants(request)?,
-            false => Vec::new(),
+        let recorded = if request.live(now).any(|(_, grant)| grant.once) {
+            self.approvals_by_grants(request)?
+        } else {
+            Vec::new()
         };
         let fresh = |grant: &Granted| {
             let mut rules = tool.approvals.iter().filter(|rule| rule.role == grant.role);

@@ -6,7 +6,7 @@
 
 use super::elements;
 use super::grammar::{self, Rule};
-use super::habits::{self, Place};
+use super::habits::{self, ErrorContext};
 use super::site::Site;
 use crate::diagnostic::Diagnostic;
 use crate::errors;
@@ -68,7 +68,7 @@ fn slip(site: &Site, index: usize, expected: &[Rule]) -> Option<Diagnostic> {
         || expected.iter().any(|r| is_value(*r));
     let after_value =
         wants(Rule::infix) || wants(Rule::connective) || wants(Rule::index) || wants(Rule::access);
-    let place = Place { index, inside, wants_name: wants(Rule::name), after_value };
+    let place = ErrorContext { index, inside, wants_name: wants(Rule::name), after_value };
     if let Some(diagnostic) = habits::habit(site, place) {
         return Some(diagnostic);
     }

@@ -10,7 +10,7 @@ use crate::span::Span;
 
 /// The place of a failure, and what the grammar expects there.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct ErrorContext {
     pub index: usize,
     /// True if the place is within the text, and not behind it.
     pub inside: bool,
@@ -20,8 +20,8 @@ pub(super) struct Place {
 }
 
 /// Returns the explanation of a habit, if the text at a place shows one.
-pub(super) fn habit(site: &Site, place: Place) -> Option<Diagnostic> {
-    let Place { index, inside, .. } = place;
+pub(super) fn habit(site: &Site, place: ErrorContext) -> Option<Diagnostic> {
+    let ErrorContext { index, inside, .. } = place;
     let before = index.checked_sub(1).filter(|&i| i >= site.first).map_or("", |i| site.word(i));
     if !inside {
         let lacks_role = place.wants_name && matches!(before, "approval" | "ask" | "tags");

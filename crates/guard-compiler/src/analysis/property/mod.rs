@@ -173,11 +173,10 @@ impl OpenClaims<'_> {
             // A clause of a policy is in each of its tools. Its names may mean something else in
             // each of them, so the expressions are compared.
             let meaning = Canon(watched).expr(Some(tool), condition);
-            let is_same = |known: &&mut InvariantCandidate| match guard_proof::mutant!(
-                "a clause of a policy means the same in every tool"
-            ) {
-                true => known.invariant.rule.span == clause.rule.span,
-                false => known.meaning == meaning,
+            let is_same = |known: &&mut InvariantCandidate| {
+                known.meaning == meaning
+                    || guard_proof::mutant!("a clause of a policy means the same in every tool")
+                        && known.invariant.rule.span == clause.rule.span
             };
             match candidates.iter_mut().find(is_same) {
                 Some(known) => known.claims.push(at),
